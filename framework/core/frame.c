@@ -1,0 +1,145 @@
+/* The arena that a collector's sample() writes its rows into. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/frame.h"
+
+enum { STRINGS_FIRST = 4096, STRINGS_MOST = 64 << 20 };
+
+int frame_add_table(struct sonde_frame *frame, const struct sonde_schema *schema, uint32_t rows,
+		    uint32_t max_rows)
+{
+	uint32_t stride = schema->nhave + schema->nslots;
+	struct frame_table *tables;
+	uint64_t *words;
+
+	if (!max_rows)
+		max_rows = 1 << 20;
+	if (!rows)
+		rows = 1;
+	if (rows > max_rows)
+		rows = max_rows;
+	if (!frame->strings.bytes) {
+		frame->strings.bytes = malloc(STRINGS_FIRST);
+		if (!frame->strings.bytes)
+			return -ENOMEM;
+		frame->strings.size = STRINGS_FIRST;
+	}
+	tables = realloc(frame->tables, (frame->ntables + 1) * sizeof *tables);
+	if (!tables)
+		return -ENOMEM;
+	frame->tables = tables;
+	words = calloc((size_t)rows * stride, sizeof *words);
+	if (!words)
+		return -ENOMEM;
+	tables[frame->ntables++] = (struct frame_table) { .schema = schema,
+							  .words = words,
+							  .stride = stride,
+							  .capacity = rows,
+							  .max_rows = max_rows };
+	return 0;
+}
+
+void frame_free(struct sonde_frame *frame)
+{
+	for (uint32_t i = 0; i < frame->ntables; i++)
+		free(frame->tables[i].words);
+	free(frame->tables);
+	free(frame->strings.bytes);
+	*frame = (struct sonde_frame) { 0 };
+}
+
+static int grow_table(struct frame_table *table)
+{
+	uint64_t want = (uint64_t)table->capacity + table->lost;
+	uint64_t rows = (uint64_t)table->capacity * 2;
+	uint64_t *words;
+
+	if (rows < want)
+		rows = want;
+	if (rows > table->max_rows)
+		rows = table->max_rows;
+	if (rows == table->capacity)
+		return 0;
+	words = calloc(rows * table->stride, sizeof *words);
+	if (!words)
+		return -ENOMEM;
+	free(table->words);
+	table->words = words;
+	table->capacity = (uint32_t)rows;
+	return 0;
+}
+
+static int grow_strings(struct sonde_strings *strings)
+{
+	uint64_t size = (uint64_t)strings->size * 2;
+	char *bytes;
+
+	if (size < (uint64_t)strings->size + strings->lost)
+		size = (uint64_t)strings->size + strings->lost;
+	if (size > STRINGS_MOST)
+		size = STRINGS_MOST;
+	if (size == strings->size)
+		return 0;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	free(strings->bytes);
+	strings->bytes = bytes;
+	strings->size = (uint32_t)size;
+	return 0;
+}
+
+int frame_begin(struct sonde_frame *frame)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < frame->ntables; i++) {
+		struct frame_table *table = &frame->tables[i];
+
+		if (table->lost && grow_table(table))
+			err = -ENOMEM;
+		table->nrows = table->lost = 0;
+	}
+	if (frame->strings.lost && grow_strings(&frame->strings))
+		err = -ENOMEM;
+	frame->strings.used = frame->strings.lost = 0;
+	frame->partial = frame->own_time = false;
+	return err;
+}
+
+bool frame_row(struct sonde_frame *frame, uint32_t index, struct sonde_row *row)
+{
+	struct frame_table *table;
+
+	if (index >= frame->ntables)
+		return false;
+	table = &frame->tables[index];
+	if (table->nrows == table->capacity) {
+		table->lost++;
+		frame->lost_rows++;
+		frame->partial = true;
+		return false;
+	}
+	row->have = table->words + (size_t)table->nrows++ * table->stride;
+	row->slots = row->have + table->schema->nhave;
+	row->strings = &frame->strings;
+	memset(row->have, 0, table->schema->nhave * sizeof *row->have);
+	return true;
+}
+
+void frame_views(const struct sonde_frame *frame, struct sonde_view *views)
+{
+	for (uint32_t i = 0; i < frame->ntables; i++) {
+		const struct frame_table *table = &frame->tables[i];
+
+		views[i].schema = table->schema;
+		views[i].words = table->words;
+		views[i].strings = frame->strings.bytes;
+		views[i].changed = NULL;
+		views[i].nrows = table->nrows;
+		views[i].nchanged = 0;
+		views[i].stride = table->stride;
+		views[i].flags = frame->partial ? SONDE_PARTIAL : 0;
+	}
+}

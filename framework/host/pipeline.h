@@ -1,0 +1,40 @@
+/* source --> instants --> [analyzers] --> sinks. Every verb describes one as configuration text and runs it here. */
+#ifndef HOST_PIPELINE_H
+#define HOST_PIPELINE_H
+
+#include "core/instant.h"
+#include "host/config.h"
+
+struct reader; /* wire/reader.h */
+struct pipeline;
+
+struct pipeline_options {
+	uint64_t duration;     /* ns; 0: until stopped */
+	uint64_t max_instants; /* of the main lane; 0: no bound */
+	const char *label;     /* into the header; NULL: none */
+	int64_t watch_pid;     /* ends when this process does; 0: none */
+	/* Called about once a second from pipeline_run(), for a progress line; NULL: none. */
+	void (*progress)(void *context, uint64_t elapsed, uint64_t instants,
+			 uint64_t bytes_delivered);
+	void *context;
+};
+
+/* Loads the plugins that the sections name, fills their options, asks check(): the start path minus the last step. Every
+ * mistake is in config->errors; then -EINVAL and no pipeline. The config must outlive the pipeline. */
+int pipeline_open(struct config *config, const struct pipeline_options *options,
+		  struct pipeline **pipeline);
+
+/* Live: starts collectors, sinks, analyzers and sources, and returns when the duration, the instants or the watched process
+ * end, or SIGTERM or SIGINT comes; SIGHUP reads the configuration files again. Everything is flushed, an end record with
+ * its reason is in every stream. 0, or a negative errno where it could not start, or lost what it should have kept. */
+int pipeline_run(struct pipeline *pipeline);
+
+/* Recorded: every instant of the reader goes through analyzers and sinks, one after the other in this thread; the analyzers
+ * judge at the end and what they say goes to the sinks. 0 or the first negative errno. */
+int pipeline_replay(struct pipeline *pipeline, struct reader *reader);
+
+/* Stops what runs (from a signal handler too, where it only asks), frees. */
+void pipeline_ask_stop(struct pipeline *pipeline);
+void pipeline_close(struct pipeline *pipeline);
+
+#endif

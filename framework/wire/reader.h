@@ -1,0 +1,38 @@
+/* Reads the .sonde stream of docs/format.md: a file, a pipe, a stream that still grows. Hostile ground: every length is
+ * checked against a budget before it is believed, and nothing is allocated on the file's word. */
+#ifndef WIRE_READER_H
+#define WIRE_READER_H
+
+#include "core/instant.h"
+
+struct reader_options {
+	/* As read(2): up to `size` bytes, 0 at the end (of what is there by now: the next call may have more), negative errno. */
+	int64_t (*read)(void *context, void *buffer, size_t size);
+	void *context;
+	uint64_t since,
+		until; /* CLOCK_BOOTTIME ns: instants outside are passed over; 0: no bound */
+};
+
+/* What was wrong with it. A torn tail is not damage: it is what a kill leaves. */
+struct reader_state {
+	uint64_t instants, changed_values;
+	uint64_t damaged;   /* stretches passed over */
+	uint64_t damage_at; /* offset of the first */
+	char damage[160];   /* what it was, one sentence */
+	uint64_t torn;      /* bytes behind the last whole block */
+	bool ended;         /* the sender's end record was seen */
+};
+
+struct reader;
+
+/* NULL without memory. */
+struct reader *reader_new(const struct reader_options *options);
+
+/* The next instant, valid until the next call. Rows are those that live at it; view->changed names those that it
+ * brought. Damage is passed over and comes as a row of the table `gap` in the next instant. Returns 1; 0 where there is
+ * nothing more (by now); -EBADMSG where it does not begin like a recording; another negative errno from read. */
+int reader_next(struct reader *reader, const struct instant **instant);
+const struct reader_state *reader_state(const struct reader *reader);
+void reader_free(struct reader *reader);
+
+#endif
