@@ -112,6 +112,8 @@ struct sonde_sink_ops {
 	int (*reopen)(struct sonde_instance *self);
 	/* Largest datagram that it can send, bytes; NULL: 1,400. */
 	uint64_t (*datagram_size)(struct sonde_instance *self);
+	/* Where the configuration decides it (format = json): the intake, asked once after start(). NULL: `intake`. */
+	uint32_t (*choose_intake)(struct sonde_instance *self);
 };
 
 struct sonde_analyzer_ops {
