@@ -122,7 +122,8 @@ class Background:
     def running(self):
         return self.process.poll() is None
 
-    def signal(self, number):
+    def send(self, number):
+        """Sends it a signal."""
         self.process.send_signal(number)
 
     def wait(self, timeout=10):
@@ -135,7 +136,7 @@ class Background:
     def end(self, number=signal.SIGTERM, timeout=10):
         """Asks it to end, waits, returns its exit status."""
         if self.running():
-            self.signal(number)
+            self.send(number)
         return self.wait(timeout)
 
 
