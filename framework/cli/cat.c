@@ -1,0 +1,166 @@
+/* sonde cat FILE: recording --> stdout, as text, JSON lines or CSV. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/when.h"
+#include "wire/reader.h"
+
+static const char help[] =
+	"usage: sonde cat [OPTION]... FILE\n\n"
+	"Prints the rows of a recording: a file, a folder of rotated recordings, or - for stdin.\n\n"
+	"      --json[=FILE]     a JSON object a row (sinks/stdout/stdout.md has its form)\n"
+	"      --csv[=FILE]      CSV, a header line for each table\n"
+	"      --format NAME     any format of the stdout sink: msgpack, logfmt, influx, table, sonde\n"
+	"  -t, --table NAME      only this table, or table.column; may be repeated, * is a wildcard\n"
+	"      --since TIME      from this time: 10s (of the recording's start), -10s (of its end),\n"
+	"      --until TIME        2026-11-30T09:30:15Z, 09:30:15 (of the recorded day, your time zone)\n"
+	"  -f, --follow          go on as the file grows, until its end record or Ctrl-C\n"
+	"  -h, --help            print this\n\n"
+	"examples:\n"
+	"  sonde cat slow.sonde | less -S\n"
+	"  sonde cat --json -t psi slow.sonde | jq 'select(.keys.resource==\"cpu\")'\n"
+	"  sonde cat --csv=vmstat.csv -t vmstat.pgfault slow.sonde\n";
+
+enum { OPT_JSON = 256, OPT_CSV, OPT_FORMAT, OPT_SINCE, OPT_UNTIL };
+
+static const struct option options[] = {
+	{ "json", optional_argument, NULL, OPT_JSON },
+	{ "csv", optional_argument, NULL, OPT_CSV },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "table", required_argument, NULL, 't' },
+	{ "since", required_argument, NULL, OPT_SINCE },
+	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "follow", no_argument, NULL, 'f' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct cat {
+	const char *path, *format, *output, *since, *until;
+	struct text tables;
+	bool follow;
+};
+
+static int parse(struct cat *cat, int argc, char **argv)
+{
+	int c;
+
+	cat->format = "table";
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":t:fh", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON:
+		case OPT_CSV:
+			cat->format = c == OPT_JSON ? "json" : "csv";
+			cat->output = optarg;
+			break;
+		case OPT_FORMAT:
+			cat->format = optarg;
+			break;
+		case 't':
+			text_key(&cat->tables, strchr(optarg, '.') ? "columns" : "tables", optarg);
+			break;
+		case OPT_SINCE:
+			cat->since = optarg;
+			break;
+		case OPT_UNTIL:
+			cat->until = optarg;
+			break;
+		case 'f':
+			cat->follow = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			exit(EXIT_DONE);
+		default:
+			return cli_bad_option(argv, c);
+		}
+	}
+	if (optind + 1 != argc)
+		return cli_misuse("give one recording: a file, a folder or -");
+	cat->path = argv[optind];
+	return EXIT_DONE;
+}
+
+static void compose(struct text *text, const struct cat *cat)
+{
+	text_add(text, "[sink:stdout]\n");
+	text_key(text, "format", cat->format);
+	if (cat->output)
+		text_key(text, "path", cat->output);
+	if (cat->tables.bytes)
+		text_add(text, "%s", cat->tables.bytes);
+}
+
+static void interrupted(int signal)
+{
+	(void)signal;
+}
+
+/* Ctrl-C while following ends the waiting, and what came so far is printed to its end. */
+static void catch_interrupt(void)
+{
+	struct sigaction action = { .sa_handler = interrupted };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int print(const struct cat *cat, const char *text)
+{
+	struct pipeline_options none = { 0 };
+	struct reader_options reading = { .read = recording_read };
+	struct config config = { 0 };
+	struct recording *recording = NULL;
+	struct pipeline *pipeline = NULL;
+	struct reader *reader = NULL;
+	int status = when_range(cat->path, cat->since, cat->until, &reading.since, &reading.until);
+	int err;
+
+	if (status != EXIT_DONE)
+		return status;
+	status = EXIT_FAILED;
+	recording = recording_open(cat->path, cat->follow);
+	if (!recording)
+		return status;
+	reading.context = recording;
+	reader = reader_new(&reading);
+	if (config_read_text(&config, "cat", text) || pipeline_open(&config, &none, &pipeline)) {
+		cli_config_errors(&config);
+		goto out;
+	}
+	err = reader ? pipeline_replay(pipeline, reader) : -ENOMEM;
+	if (err == -EBADMSG)
+		cli_error(status, "%s: not a recording of sonde", cat->path);
+	else if (err && err != -EPIPE)
+		cli_error(status, "%s: %s", cat->path, strerror(-err));
+	else
+		status = recording_complain(cat->path, reader_state(reader));
+out:
+	pipeline_close(pipeline);
+	reader_free(reader);
+	recording_close(recording);
+	config_free(&config);
+	return status;
+}
+
+int verb_cat(int argc, char **argv)
+{
+	struct cat cat = { 0 };
+	struct text text = { 0 };
+	int status = parse(&cat, argc, argv);
+
+	if (status == EXIT_DONE) {
+		compose(&text, &cat);
+		if (cat.follow)
+			catch_interrupt();
+		status = print(&cat, text.bytes);
+	}
+	free(text.bytes);
+	free(cat.tables.bytes);
+	return status;
+}

@@ -1,0 +1,164 @@
+/* What the verbs share. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "host/options.h"
+
+const char *cli_verb;
+
+static void say(const char *format, va_list args)
+{
+	fprintf(stderr, "sonde%s%s: ", cli_verb ? " " : "", cli_verb ? cli_verb : "");
+	vfprintf(stderr, format, args);
+}
+
+int cli_error(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return status;
+}
+
+int cli_misuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	fprintf(stderr, " (see sonde %s--help)\n", cli_verb ? cli_verb : "");
+	return EXIT_MISUSE;
+}
+
+int cli_bad_option(char **argv, int result)
+{
+	const char *word = argv[optind - 1];
+
+	if (result == ':')
+		return cli_misuse("option %s needs a value", word);
+	if (optopt && word[0] == '-' && word[1] != '-')
+		return cli_misuse("there is no option -%c", optopt);
+	return cli_misuse("option %s is unknown, ambiguous or takes no value", word);
+}
+
+bool cli_duration(const char *option, const char *text, uint64_t *ns)
+{
+	static const struct sonde_option duration = { .key = "duration",
+						      .type = SONDE_OPT_DURATION };
+	char seconds[64];
+	char why[256];
+
+	/* A bare number on the command line is seconds, as for sleep(1). */
+	if (*text && strspn(text, "0123456789.") == strlen(text) &&
+	    strlen(text) < sizeof seconds - 2)
+		snprintf(seconds, sizeof seconds, "%ss", text);
+	else
+		snprintf(seconds, sizeof seconds, "%s", text);
+	if (option_parse(&duration, seconds, ns, NULL, why, sizeof why) == 0)
+		return true;
+	cli_misuse("%s %s: %s", option, text, why);
+	return false;
+}
+
+bool cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || n < min || n > max) {
+		cli_misuse("%s %s: a whole number from %llu to %llu is wanted", option, text,
+			   (unsigned long long)min, (unsigned long long)max);
+		return false;
+	}
+	*value = n;
+	return true;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+	char line[8192];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= sizeof line)
+		abort(); /* no verb writes a line of that length: PATH_MAX is 4,096 */
+	if (text->length + (size_t)n + 1 > text->size) {
+		text->size = (text->size + (size_t)n + 1) * 2;
+		text->bytes = realloc(text->bytes, text->size);
+		if (!text->bytes)
+			abort();
+	}
+	memcpy(text->bytes + text->length, line, (size_t)n + 1);
+	text->length += (size_t)n;
+}
+
+void text_key(struct text *text, const char *key, const char *value)
+{
+	text_add(text, "%s = ", key);
+	for (; *value; value++) {
+		if (*value == '$') /* not a variable's */
+			text_add(text, "$");
+		text_add(text, "%c", *value);
+	}
+	text_add(text, "\n");
+}
+
+int cli_config_errors(const struct config *config)
+{
+	for (size_t i = 0; i < config->nerrors; i++)
+		fprintf(stderr, "sonde %s: %s\n", cli_verb, config->errors[i]);
+	return EXIT_FAILED;
+}
+
+int cli_run(struct config *config, const struct pipeline_options *options, const char *subject)
+{
+	struct pipeline *pipeline = NULL;
+	int status = EXIT_DONE;
+	/* Also where reading found mistakes: all of them are told in one pass. */
+	int err = pipeline_open(config, options, &pipeline);
+
+	if (!err)
+		err = pipeline_run(pipeline);
+	if (config->nerrors)
+		status = cli_config_errors(config);
+	else if (err)
+		status = cli_error(EXIT_FAILED, "%s: %s", subject, strerror(-err));
+	pipeline_close(pipeline);
+	config_free(config);
+	return status;
+}
+
+#ifndef SONDE_CONF_DIR
+#define SONDE_CONF_DIR "/usr/local/share/sonde"
+#endif
+
+void cli_profile_path(const char *name, char *path, size_t size)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+	/* build/sonde reads the tree's own profiles, two folders up from the program. */
+	if (n > 0) {
+		exe[n] = 0;
+		for (int up = 0; up < 2 && strrchr(exe, '/'); up++)
+			*strrchr(exe, '/') = 0;
+		if ((size_t)snprintf(path, size, "%s/conf/profiles/%s.ini", exe, name) < size &&
+		    access(path, R_OK) == 0)
+			return;
+	}
+	snprintf(path, size, SONDE_CONF_DIR "/profiles/%s.ini", name);
+}
