@@ -114,6 +114,8 @@ struct sonde_sink_ops {
 	uint64_t (*datagram_size)(struct sonde_instance *self);
 	/* Where the configuration decides it (format = json): the intake, asked once after start(). NULL: `intake`. */
 	uint32_t (*choose_intake)(struct sonde_instance *self);
+	/* Where the configuration decides it (fsync = flush): the assertion, asked once after start(). NULL: `assertion`. */
+	uint32_t (*choose_assertion)(struct sonde_instance *self);
 };
 
 struct sonde_analyzer_ops {

@@ -1,0 +1,187 @@
+/* The folder of a sink's recordings (open(2) O_EXCL, rename(2) RENAME_NOREPLACE, getdents64(2)). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "folder.h"
+
+enum { MOST_SUFFIX = 9999 };
+
+/* docs/format.md: a recording begins with its mark, a skippable LZ4 frame, or with an LZ4 frame. Both little endian. */
+static bool begins_like_recording(int folder, const char *file)
+{
+	unsigned char magic[4];
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool like = false;
+
+	if (fd < 0)
+		return false;
+	if (read(fd, magic, sizeof magic) == sizeof magic)
+		like = ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0) ||
+		       memcmp(magic, "\x04\x22\x4d\x18", 4) == 0;
+	close(fd);
+	return like;
+}
+
+enum standing folder_standing(int folder, const char *file)
+{
+	struct stat st;
+
+	if (fstatat(folder, file, &st, 0))
+		return errno == ENOENT ? STANDS_NOTHING : STANDS_OTHER;
+	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+		return STANDS_PIPE;
+	/* Of a link only the target of a pipe is written to: what else it names is not for us to move. */
+	if (fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return STANDS_OTHER;
+	if (st.st_size == 0)
+		return STANDS_EMPTY;
+	return begins_like_recording(folder, file) ? STANDS_RECORDING : STANDS_OTHER;
+}
+
+/* Renames, never over another. Where the file system has no RENAME_NOREPLACE, by a second name and the loss of the first. */
+static int rename_new(int folder, const char *from, const char *to)
+{
+	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(folder, from, folder, to, 0))
+		return -errno;
+	return unlinkat(folder, from, 0) ? -errno : 0;
+}
+
+static int move_aside(int folder, const struct name *name, const char *file)
+{
+	char aside[NAME_MAX + 1];
+	struct stat st;
+	int err = fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) ? -errno : -EEXIST;
+
+	for (unsigned suffix = 0; err == -EEXIST && suffix <= MOST_SUFFIX; suffix++) {
+		if (!name_aside(name, st.st_mtime, suffix, aside))
+			return -ENAMETOOLONG;
+		err = rename_new(folder, file, aside);
+	}
+	return err;
+}
+
+static int create(int folder, const char *file)
+{
+	int fd = openat(folder, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* An empty file that somebody made for us to fill (mktemp). Private from here on, where it may be changed. */
+static int take_empty(int folder, const char *file)
+{
+	int fd = openat(folder, file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd >= 0 && fchmod(fd, 0600) && errno != EPERM) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int folder_create(int folder, const struct name *name, time_t now, char file[NAME_MAX + 1])
+{
+	int fd = -EEXIST;
+
+	if (!name->fixed) {
+		for (unsigned suffix = 0; fd == -EEXIST && suffix <= MOST_SUFFIX; suffix++) {
+			if (!name_make(name, now, suffix, file))
+				return -ENAMETOOLONG;
+			fd = create(folder, file);
+		}
+		return fd;
+	}
+	if (!name_make(name, now, 0, file))
+		return -ENAMETOOLONG;
+	switch (folder_standing(folder, file)) {
+	case STANDS_EMPTY:
+		return take_empty(folder, file);
+	case STANDS_RECORDING:
+		fd = move_aside(folder, name, file);
+		return fd ? fd : create(folder, file);
+	default:
+		return create(folder, file);
+	}
+}
+
+struct listing {
+	uint64_t bytes;
+	char oldest[NAME_MAX + 1];
+	struct timespec written; /* of the oldest */
+};
+
+static bool before(const struct stat *st, const char *file, const struct listing *listing)
+{
+	const struct timespec *a = &st->st_mtim, *b = &listing->written;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec;
+	if (a->tv_nsec != b->tv_nsec)
+		return a->tv_nsec < b->tv_nsec;
+	return strcmp(file, listing->oldest) < 0;
+}
+
+static void look_at(int folder, const struct name *name, ino_t except, const char *file,
+		    struct listing *listing)
+{
+	struct stat st;
+
+	if (!name_is_ours(name, file) || fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || st.st_ino == except)
+		return;
+	listing->bytes += (uint64_t)st.st_size;
+	if (!listing->oldest[0] || before(&st, file, listing)) {
+		listing->written = st.st_mtim;
+		strcpy(listing->oldest, file);
+	}
+}
+
+/* By getdents64() into a buffer of ours: opendir() allocates, and this runs while sampling goes on. */
+static int list(int folder, const struct name *name, ino_t except, struct listing *listing)
+{
+	_Alignas(struct dirent64) char buffer[4096];
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ssize_t n;
+
+	*listing = (struct listing) { 0 };
+	if (fd < 0)
+		return -errno;
+	while ((n = getdents64(fd, buffer, sizeof buffer)) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+
+			look_at(folder, name, except, entry->d_name, listing);
+			at += entry->d_reclen;
+		}
+	}
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return (int)n;
+}
+
+uint64_t folder_bytes(int folder, const struct name *name, ino_t except)
+{
+	struct listing listing;
+
+	return list(folder, name, except, &listing) ? 0 : listing.bytes;
+}
+
+uint64_t folder_trim(int folder, const struct name *name, ino_t except, uint64_t most)
+{
+	struct listing listing;
+
+	while (list(folder, name, except, &listing) == 0 && listing.bytes > most)
+		if (unlinkat(folder, listing.oldest, 0))
+			break;
+	return listing.bytes;
+}
