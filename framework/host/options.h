@@ -26,6 +26,10 @@ void options_free(struct options_memory *memory);
 int option_parse(const struct sonde_option *option, const char *text, void *conf,
 		 struct options_memory **memory, char *why, size_t size);
 
+/* The option's default into its field; zero where it has none. As option_parse(); of a list, `initial` has one item a line. */
+int option_default(const struct sonde_option *option, void *conf, struct options_memory **memory,
+		   char *why, size_t size);
+
 /* "key = default    help" lines of a table: for `sonde plugins NAME` and the documents. */
 void options_print(const struct sonde_option *options, size_t count);
 
