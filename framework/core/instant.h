@@ -19,4 +19,18 @@ struct outlet {
 	int (*instant)(struct outlet *outlet, const struct instant *instant);
 };
 
+/* Bytes of a copy of the instant in one block, every row and string of it inside, schemas as they are. `whole`: the header
+ * and the names of instances too, for an instant that comes from elsewhere and will not outlive the call. Multiple of 16. */
+size_t instant_size(const struct instant *instant, bool whole);
+
+/* Makes that copy at `block` (16-aligned, instant_size() bytes) and returns it, which is at the start of the block. Its
+ * views know no `changed` rows. */
+struct instant *instant_copy(void *block, const struct instant *instant, bool whole);
+
+/* The header in one block likewise, to be freed; NULL without memory. */
+struct sonde_stream_header *header_copy(const struct sonde_stream_header *header);
+
+/* An instant's fields into each of its views. */
+void instant_stamp(const struct instant *instant, struct sonde_view *views);
+
 #endif

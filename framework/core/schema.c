@@ -200,6 +200,7 @@ static int number_slots(struct sonde_schema *schema, uint32_t *slot, char *why, 
 				      "table %s, column %s: keys come before all other columns",
 				      schema->name, c->name);
 		schema->nkeys += c->semantics == SONDE_KEY;
+		schema->nstrings += c->type == SONDE_STR;
 		slot[i] = schema->nslots;
 		schema->nslots += c->type == SONDE_HIST ? c->slots : 1;
 		if (schema->nslots > SCHEMA_MAX_SLOTS)

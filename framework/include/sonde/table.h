@@ -129,7 +129,7 @@ struct sonde_schema {
 	uint32_t nslots; /* 64-bit slots of a row */
 	uint32_t nhave;  /* words of its have-bitmap: (nslots + 63) / 64 */
 	uint32_t flags;
-	uint32_t reserved;
+	uint32_t nstrings; /* columns of type STR */
 };
 
 #endif
