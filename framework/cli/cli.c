@@ -110,7 +110,7 @@ void text_key(struct text *text, const char *key, const char *value)
 {
 	text_add(text, "%s = ", key);
 	for (; *value; value++) {
-		if (*value == '$') /* not a variable's */
+		if (value[0] == '$' && value[1] == '{') /* not a variable's */
 			text_add(text, "$");
 		text_add(text, "%c", *value);
 	}

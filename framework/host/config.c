@@ -379,6 +379,19 @@ const struct config_key *config_key(const struct config_section *section, const 
 	return NULL;
 }
 
+void config_remove(struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->nsections; i++) {
+		struct config_section *section = &config->sections[i];
+
+		if (strcmp(section->name, name) != 0)
+			continue;
+		section_free(section);
+		memmove(section, section + 1, (--config->nsections - i) * sizeof *section);
+		return;
+	}
+}
+
 void config_free(struct config *config)
 {
 	for (size_t i = 0; i < config->nsections; i++)

@@ -44,6 +44,9 @@ __attribute__((format(printf, 4, 5))) void config_error(struct config *config, c
 
 const struct config_section *config_section(const struct config *config, const char *name);
 const struct config_key *config_key(const struct config_section *section, const char *name);
+
+/* Takes a section out, if it is there: what is read next may give it anew. */
+void config_remove(struct config *config, const char *name);
 void config_free(struct config *config);
 
 /* The candidate nearest to `word` by edit distance, or NULL where none is near: for "did you mean". */

@@ -135,6 +135,11 @@ char *expand(const char *value, char *why, size_t size)
 		append(&output, value, (size_t)(dollar - value));
 		if (!*dollar)
 			break;
+		if (dollar > value && dollar[-1] == '$') { /* "$${" stands for "${" */
+			append(&output, "{", 1);
+			value = dollar + 2;
+			continue;
+		}
 		value = expand_one(&output, dollar + 2, why, size);
 		if (!value) {
 			free(output.bytes);
