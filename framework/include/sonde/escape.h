@@ -12,17 +12,16 @@
 /* The longest that one character becomes: \U000e0001. */
 #define SONDE_ESCAPE_MOST 10
 
-/* Length of the well-formed UTF-8 sequence at `p` (p < end), its code point in *code; 0 where the byte at `p` begins
- * none: surrogates, overlong forms, values above U+10FFFF and cut sequences are none. */
+/* Length of the well-formed UTF-8 sequence at `p` (p < end), its code point in *code; 0 where the byte at `p`, then in
+ * *code, begins none: surrogates, overlong forms, values above U+10FFFF and cut sequences are none. */
 static inline unsigned sonde_utf8(const unsigned char *p, const unsigned char *end, uint32_t *code)
 {
 	unsigned first = *p, length, low = 0x80, high = 0xbf;
 	uint32_t value;
 
-	if (first < 0x80) {
-		*code = first;
+	*code = first;
+	if (first < 0x80)
 		return 1;
-	}
 	if (first < 0xc2 || first > 0xf4)
 		return 0;
 	length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -92,8 +91,6 @@ static inline unsigned sonde_escape_next(const char **at, const char *end, char 
 		to[n++] = code == '\n' ? 'n' : code == '\t' ? 't' : code == '\r' ? 'r' : '\\';
 		return n;
 	}
-	if (!length)
-		code = *p;
 	digits = !length || code < 0x80 ? 2 : code < 0x10000 ? 4 : 8;
 	to[n++] = digits == 2 ? 'x' : digits == 4 ? 'u' : 'U';
 	while (digits--)
