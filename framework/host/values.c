@@ -195,33 +195,37 @@ static bool list_range(const char **at, bool *set)
 	return true;
 }
 
+/* The whole list into the set; a LF may end it. */
+static bool list_set(const char *at, bool *set)
+{
+	at += strspn(at, " ");
+	if (!*at || strcmp(at, "\n") == 0)
+		return true;
+	for (;;) {
+		at += strspn(at, " ");
+		if (!list_range(&at, set))
+			return false;
+		at += strspn(at, " ");
+		if (!*at || strcmp(at, "\n") == 0)
+			return true;
+		if (*at++ != ',')
+			return false;
+	}
+}
+
 int cpulist_parse(const char *text, uint32_t **ids, uint32_t *count)
 {
 	bool *set = must(calloc(CPUS_MOST, sizeof *set));
-	const char *at = text;
+	bool good = list_set(text, set);
 	uint32_t n = 0;
 
-	while (*at && *at != '\n') {
-		at += strspn(at, " ");
-		if (!list_range(&at, set))
-			break;
-		at += strspn(at, " ");
-		if (*at == ',' && at[1] && at[1] != '\n')
-			at++;
-		else if (*at && *at != '\n')
-			break;
-	}
-	if (*at && (*at != '\n' || at[1])) {
-		free(set);
-		return -EINVAL;
-	}
-	for (uint32_t id = 0; id < CPUS_MOST; id++)
+	for (uint32_t id = 0; good && id < CPUS_MOST; id++)
 		n += set[id];
-	*ids = must(calloc(n + 1, sizeof **ids));
+	*ids = good ? must(calloc((size_t)n + 1, sizeof **ids)) : NULL;
 	*count = n;
-	for (uint32_t id = 0, i = 0; id < CPUS_MOST; id++)
+	for (uint32_t id = 0, i = 0; good && id < CPUS_MOST; id++)
 		if (set[id])
 			(*ids)[i++] = id;
 	free(set);
-	return 0;
+	return good ? 0 : -EINVAL;
 }
