@@ -105,8 +105,9 @@ struct process_stat {
  * does not reach the start time, without which a process has no identity. */
 int process_parse_stat(const char *text, size_t length, struct process_stat *stat);
 
-/* Its values into a row, without pid. What a process without memory of its own (kernel thread, zombie) lacks is absent. */
-void process_set_stat(const struct process_stat *stat, struct sonde_row *row);
+/* Its values into a row, without pid. What a process without memory of its own (kernel thread, zombie) lacks is absent; so
+ * is time waited for I/O unless `delays`: the kernel says 0 where it does not count. */
+void process_set_stat(const struct process_stat *stat, bool delays, struct sonde_row *row);
 
 /* /proc/PID/status and /proc/PID/io. Lines that are unknown or malformed are passed over. */
 void process_parse_status(const char *text, size_t length, struct sonde_row *row);

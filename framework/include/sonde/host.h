@@ -25,6 +25,9 @@ struct sonde_instance {
 	const char *root; /* prefix of every path under which this instance looks: "", or "/host" */
 	const struct sonde_stream_header *header;
 	uint64_t interval; /* ns */
+	uint32_t
+		descriptors; /* KEEP files of processes whose descriptors it may hold; 0: as many as it likes */
+	uint32_t reserved;
 };
 
 enum sonde_level { SONDE_ERROR = 0, SONDE_WARNING = 1, SONDE_NOTICE = 2, SONDE_DEBUG = 3 };

@@ -1,0 +1,312 @@
+/* Text of /proc/PID/{stat,status,schedstat,io,cmdline} into values: no host, no state (proc_pid_stat(5) and its
+ * neighbours, Documentation/filesystems/proc.rst, Documentation/scheduler/sched-stats.rst). */
+#include "process.h"
+
+enum { PF_KTHREAD = 0x200000 };
+
+/* stat: fields by position behind the name. */
+int process_parse_stat(const char *text, size_t length, struct process_stat *stat)
+{
+	const char *open = (const char *)memchr(text, '(', length);
+	const char *close = (const char *)memrchr(text, ')', length);
+	struct cursor c;
+
+	if (!open || !close || close < open)
+		return -EBADMSG;
+	stat->comm = open + 1;
+	stat->comm_length = (uint32_t)(close - stat->comm);
+	close++;
+	c = whole(close, whole_words(close, length - (size_t)(close - text)));
+	skip_blanks(&c);
+	if (c.at == c.end || (unsigned char)(*c.at - '0') < 10 || *c.at == '\n')
+		return -EBADMSG;
+	stat->state = *c.at++;
+	for (stat->last = STAT_PPID - 1; stat->last < STAT_LAST; stat->last++) {
+		uint64_t *value = &stat->field[stat->last + 1];
+		bool minus;
+
+		skip_blanks(&c);
+		minus = c.at < c.end && *c.at == '-';
+		c.at += minus;
+		if (!take_digits(&c.at, c.end, c.stop, value))
+			break;
+		if (minus)
+			*value = 0 - *value;
+	}
+	return stat->last < STAT_START_TIME ? -EBADMSG : 0;
+}
+
+enum { ALWAYS, NOT_NEGATIVE, WITH_MEMORY, WITH_DELAYS };
+
+static const struct {
+	uint8_t slot, field, form;
+} stat_values[] = {
+	{ START_TIME, STAT_START_TIME, ALWAYS },
+	{ PPID, STAT_PPID, NOT_NEGATIVE },
+	{ PGRP, STAT_PGRP, NOT_NEGATIVE }, /* -1 while it is being reaped */
+	{ SESSION, STAT_SESSION, NOT_NEGATIVE },
+	{ MINFLT, 10, ALWAYS },
+	{ CMINFLT, 11, ALWAYS },
+	{ MAJFLT, 12, ALWAYS },
+	{ CMAJFLT, 13, ALWAYS },
+	{ UTIME, STAT_UTIME, ALWAYS },
+	{ STIME, STAT_STIME, ALWAYS },
+	{ CUTIME, 16, ALWAYS },
+	{ CSTIME, 17, ALWAYS },
+	{ PRIORITY, 18, ALWAYS },
+	{ NICE, 19, ALWAYS },
+	{ NUM_THREADS, STAT_NUM_THREADS, ALWAYS },
+	{ VSIZE, STAT_VSIZE, WITH_MEMORY },
+	{ RSS, STAT_RSS, WITH_MEMORY },
+	{ PROCESSOR, 39, NOT_NEGATIVE },
+	{ RT_PRIORITY, 40, ALWAYS },
+	{ POLICY, 41, ALWAYS },
+	{ BLKIO_DELAY, STAT_BLKIO, WITH_DELAYS },
+	{ GUEST_TIME, 43, ALWAYS },
+	{ CGUEST_TIME, 44, ALWAYS },
+};
+
+void process_set_stat(const struct process_stat *stat, bool delays, struct sonde_row *row)
+{
+	bool has_memory = stat->last >= STAT_VSIZE && stat->field[STAT_VSIZE];
+
+	sonde_set_bytes(row, COMM, stat->comm, stat->comm_length);
+	sonde_set_bytes(row, STATE, &stat->state, 1);
+	sonde_set_u64(row, KTHREAD, (stat->field[STAT_FLAGS] & PF_KTHREAD) != 0);
+	for (size_t i = 0; i < sizeof stat_values / sizeof stat_values[0]; i++) {
+		uint32_t form = stat_values[i].form;
+		uint64_t value;
+
+		if (stat_values[i].field > stat->last)
+			continue;
+		value = stat->field[stat_values[i].field];
+		if ((form == NOT_NEGATIVE && (int64_t)value < 0) ||
+		    (form == WITH_MEMORY && !has_memory) || (form == WITH_DELAYS && !delays))
+			continue;
+		sonde_set_u64(row, stat_values[i].slot, value);
+	}
+}
+
+/* status and io: lines of "key:", each known by its place after the one before it; what is out of place is searched. */
+enum { SKIP, NUMBER, TEXT };
+
+struct line {
+	const char *key; /* with its colon */
+	uint8_t length, slot, form;
+};
+
+#define LINE(key, slot, form)                                                                      \
+	{                                                                                          \
+		key ":", sizeof key, slot, form                                                    \
+	}
+
+/* In the order of fs/proc/array.c. Those passed over stand here too, so that the next one is found at the first look. */
+static const struct line status_lines[] = {
+	LINE("Name", 0, SKIP),
+	LINE("Umask", 0, SKIP),
+	LINE("State", 0, SKIP),
+	LINE("Tgid", 0, SKIP),
+	LINE("Ngid", 0, SKIP),
+	LINE("Pid", 0, SKIP),
+	LINE("PPid", 0, SKIP),
+	LINE("TracerPid", 0, SKIP),
+	LINE("Uid", UID, NUMBER),
+	LINE("Gid", 0, SKIP),
+	LINE("FDSize", 0, SKIP),
+	LINE("Groups", 0, SKIP),
+	LINE("NStgid", 0, SKIP),
+	LINE("NSpid", 0, SKIP),
+	LINE("NSpgid", 0, SKIP),
+	LINE("NSsid", 0, SKIP),
+	LINE("Kthread", 0, SKIP),
+	LINE("VmPeak", VM_PEAK, NUMBER),
+	LINE("VmSize", 0, SKIP),
+	LINE("VmLck", VM_LCK, NUMBER),
+	LINE("VmPin", VM_PIN, NUMBER),
+	LINE("VmHWM", VM_HWM, NUMBER),
+	LINE("VmRSS", VM_RSS, NUMBER),
+	LINE("RssAnon", RSS_ANON, NUMBER),
+	LINE("RssFile", RSS_FILE, NUMBER),
+	LINE("RssShmem", RSS_SHMEM, NUMBER),
+	LINE("VmData", VM_DATA, NUMBER),
+	LINE("VmStk", VM_STK, NUMBER),
+	LINE("VmExe", 0, SKIP),
+	LINE("VmLib", 0, SKIP),
+	LINE("VmPTE", VM_PTE, NUMBER),
+	LINE("VmPMD", 0, SKIP),
+	LINE("VmSwap", VM_SWAP, NUMBER),
+	LINE("HugetlbPages", HUGETLB_PAGES, NUMBER),
+	LINE("CoreDumping", 0, SKIP),
+	LINE("THP_enabled", 0, SKIP),
+	LINE("untag_mask", 0, SKIP),
+	LINE("Threads", 0, SKIP),
+	LINE("SigQ", 0, SKIP),
+	LINE("SigPnd", 0, SKIP),
+	LINE("ShdPnd", 0, SKIP),
+	LINE("SigBlk", 0, SKIP),
+	LINE("SigIgn", 0, SKIP),
+	LINE("SigCgt", 0, SKIP),
+	LINE("CapInh", 0, SKIP),
+	LINE("CapPrm", 0, SKIP),
+	LINE("CapEff", 0, SKIP),
+	LINE("CapBnd", 0, SKIP),
+	LINE("CapAmb", 0, SKIP),
+	LINE("NoNewPrivs", 0, SKIP),
+	LINE("Seccomp", 0, SKIP),
+	LINE("Seccomp_filters", 0, SKIP),
+	LINE("Speculation_Store_Bypass", 0, SKIP),
+	LINE("SpeculationIndirectBranch", 0, SKIP),
+	LINE("Cpus_allowed", 0, SKIP),
+	LINE("Cpus_allowed_list", CPUS_ALLOWED, TEXT),
+	LINE("Mems_allowed", 0, SKIP),
+	LINE("Mems_allowed_list", MEMS_ALLOWED, TEXT),
+	LINE("voluntary_ctxt_switches", VOLUNTARY_SWITCHES, NUMBER),
+	LINE("nonvoluntary_ctxt_switches", INVOLUNTARY_SWITCHES, NUMBER),
+};
+
+static const struct line io_lines[] = {
+	LINE("rchar", RCHAR, NUMBER),
+	LINE("wchar", WCHAR, NUMBER),
+	LINE("syscr", SYSCR, NUMBER),
+	LINE("syscw", SYSCW, NUMBER),
+	LINE("read_bytes", READ_BYTES, NUMBER),
+	LINE("write_bytes", WRITE_BYTES, NUMBER),
+	LINE("cancelled_write_bytes", CANCELLED_WRITE_BYTES, NUMBER),
+};
+
+static inline bool begins(const struct cursor *c, const struct line *line)
+{
+	return (size_t)(c->end - c->at) >= line->length && *c->at == *line->key &&
+	       memcmp(c->at, line->key, line->length) == 0;
+}
+
+/* From `from` to the end, then from the start: an older kernel lacks lines, a newer one has more. */
+static uint32_t find_line(const struct cursor *c, const struct line *lines, uint32_t count,
+			  uint32_t from)
+{
+	for (uint32_t i = from; i < count; i++)
+		if (begins(c, &lines[i]))
+			return i;
+	for (uint32_t i = 0; i < from; i++)
+		if (begins(c, &lines[i]))
+			return i;
+	return count;
+}
+
+static void set_line(const struct line *line, struct cursor *c, struct sonde_row *row)
+{
+	const char *word;
+	uint64_t value;
+	size_t length;
+
+	c->at += line->length;
+	if (line->form == NUMBER && next_u64(c, &value)) {
+		sonde_set_u64(row, line->slot, value);
+	} else if (line->form == TEXT) {
+		length = next_word(c, &word);
+		if (length)
+			sonde_set_bytes(row, line->slot, word, length);
+	}
+}
+
+static void parse_lines(const char *text, size_t length, const struct line *lines, uint32_t count,
+			struct sonde_row *row)
+{
+	struct cursor c = cursor(text, whole_words(text, length));
+	uint32_t next = 0;
+
+	while (next_line(&c)) {
+		uint32_t i = find_line(&c, lines, count, next);
+
+		if (i == count)
+			continue;
+		next = i + 1;
+		if (lines[i].form != SKIP)
+			set_line(&lines[i], &c, row);
+	}
+}
+
+void process_parse_status(const char *text, size_t length, struct sonde_row *row)
+{
+	parse_lines(text, length, status_lines, sizeof status_lines / sizeof status_lines[0], row);
+}
+
+void process_parse_io(const char *text, size_t length, struct sonde_row *row)
+{
+	parse_lines(text, length, io_lines, sizeof io_lines / sizeof io_lines[0], row);
+}
+
+bool process_parse_schedstat(const char *text, size_t length, struct process_sched *sched)
+{
+	struct cursor c = whole(text, whole_words(text, length));
+
+	return next_u64(&c, &sched->run) && next_u64(&c, &sched->wait) &&
+	       next_u64(&c, &sched->slices) && (sched->run || sched->wait || sched->slices);
+}
+
+/* cmdline: arguments, each with a NUL behind it; or a title that the process wrote over them. */
+struct line_writer {
+	char *line;
+	size_t used, size;
+};
+
+static void put(struct line_writer *out, const char *bytes, size_t length)
+{
+	size_t room = out->size - out->used;
+
+	if (length > room)
+		length = room;
+	memcpy(out->line + out->used, bytes, length);
+	out->used += length;
+}
+
+/* "-p" of "-psecret", "--password=" of "--password=secret", all of "--verbose"; nothing of what is no option. */
+static size_t option_name(const char *word, size_t length)
+{
+	const char *equals = (const char *)memchr(word, '=', length);
+
+	if (length < 2 || *word != '-')
+		return 0;
+	if (word[1] != '-')
+		return 2;
+	return equals ? (size_t)(equals - word) + 1 : length;
+}
+
+/* A blank inside an argument may be a title's ("sshd: alice@pts/0"): what is behind it is a value whatever it looks like. */
+static void put_redacted(struct line_writer *out, const char *argument, size_t length, bool first)
+{
+	const char *blank = (const char *)memchr(argument, ' ', length);
+	size_t word = blank ? (size_t)(blank - argument) : length;
+	size_t kept = first ? word : option_name(argument, word);
+
+	put(out, argument, kept);
+	if (kept < word)
+		put(out, "*", 1);
+	else if (blank)
+		put(out, " *", 2);
+}
+
+size_t process_cmdline(enum process_cmdline form, const char *text, size_t length, char *line,
+		       size_t size)
+{
+	struct line_writer out = { line, 0, size };
+	const char *end = text + length;
+
+	if (form == CMDLINE_NAME)
+		return 0;
+	while (end > text && end[-1] == '\0')
+		end--;
+	for (const char *at = text; at < end;) {
+		const char *nul = (const char *)memchr(at, '\0', (size_t)(end - at));
+		size_t n = (size_t)((nul ? nul : end) - at);
+
+		if (at > text)
+			put(&out, " ", 1);
+		if (form == CMDLINE_FULL)
+			put(&out, at, n);
+		else
+			put_redacted(&out, at, n, at == text);
+		at += n + 1;
+	}
+	return out.used;
+}
