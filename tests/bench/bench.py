@@ -196,6 +196,13 @@ def reading():
     recording.unlink()
 
 
+def overhead():
+    """psi's sample() less its parse, the text in memory."""
+    value, least, most, sample, parse = map(float, subprocess.run([OUT / "psi"], check=True, capture_output=True).stdout.split())
+    table.row("a collector's own overhead a value: psi's sample() less parse", value, "ns", f"{least:.3g} .. {most:.3g}", target=1)
+    table.note(f"sample() {sample:.2f} ns a value, parse {parse:.2f}")
+
+
 def start():
     """From exec to the first bytes of the first sample on stdout."""
     config = fresh("start.ini")
@@ -213,7 +220,7 @@ def start():
     table.row("start of an agent with all collectors to its first row", median(times), "ms", spread(times), target=20)
 
 
-FIGURES = [back_to_back, instructions, paced_10hz, paced_1hz, memory, allocations, wakeups, reading, start]
+FIGURES = [back_to_back, instructions, paced_10hz, paced_1hz, memory, allocations, wakeups, overhead, reading, start]
 
 
 def main():
