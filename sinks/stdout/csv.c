@@ -27,7 +27,7 @@ static void csv_text(struct out *out, const char *text)
 	csv_string(out, text, strlen(text));
 }
 
-static void header_line(struct out *out, const struct plan *plan)
+static void csv_header_line(struct out *out, const struct plan *plan)
 {
 	out_char(out, '#');
 	out_text(out, plan->table);
@@ -57,7 +57,7 @@ static void csv_tags(struct out *out, struct out *cell, const struct sonde_strea
 	csv_string(out, cell->bytes, cell->used);
 }
 
-static void head(struct render *render, const struct sonde_view *view)
+static void csv_head(struct render *render, const struct sonde_view *view)
 {
 	struct out *out = &render->head;
 
@@ -113,10 +113,10 @@ static void csv_view(struct render *render, struct plan *plan, const struct sond
 	if (!nrows)
 		return;
 	if (!plan->headed) {
-		header_line(&render->out, plan);
+		csv_header_line(&render->out, plan);
 		plan_headed(&render->plans, plan);
 	}
-	head(render, view);
+	csv_head(render, view);
 	for (uint32_t i = 0; i < nrows; i++)
 		csv_row(render, plan, view, row_of(render, view, i));
 }

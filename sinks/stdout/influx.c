@@ -10,7 +10,7 @@
 
 /* Inside a tag or a name a backslash escapes only what is special there: one that stands before that, or at the end, can't
  * be said. Line feeds and other hidden characters can't either. */
-static void name_text(struct out *out, const char *bytes, size_t length)
+static void influx_name(struct out *out, const char *bytes, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
 
@@ -31,7 +31,7 @@ static void name_text(struct out *out, const char *bytes, size_t length)
 }
 
 /* A field's text: quotes and backslashes are escaped. */
-static void field_text(struct out *out, const char *bytes, size_t length)
+static void influx_text(struct out *out, const char *bytes, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
 
@@ -52,34 +52,34 @@ static void field_text(struct out *out, const char *bytes, size_t length)
 }
 
 /* A tag must not be empty: then it is left out. */
-static void tag(struct out *out, const char *name, const char *text)
+static void influx_tag(struct out *out, const char *name, const char *text)
 {
 	if (!*text)
 		return;
 	out_char(out, ',');
-	name_text(out, name, strlen(name));
+	influx_name(out, name, strlen(name));
 	out_char(out, '=');
-	name_text(out, text, strlen(text));
+	influx_name(out, text, strlen(text));
 }
 
 /* What every row of the view begins with. A column of the same name stands in for what the sink would say. */
-static void head(struct render *render, const struct sonde_view *view)
+static void influx_head(struct render *render, const struct sonde_view *view)
 {
 	const struct sonde_stream_header *header = view->header;
 
 	render->head.used = 0;
 	out_text(&render->head, view->schema->name);
 	if (!has_column(view->schema, "host"))
-		tag(&render->head, "host", header->host);
+		influx_tag(&render->head, "host", header->host);
 	if (!has_column(view->schema, "instance"))
-		tag(&render->head, "instance", view->instance);
+		influx_tag(&render->head, "instance", view->instance);
 	for (uint32_t i = 0; i < header->ntags; i++)
 		if (!has_column(view->schema, header->tags[i].name))
-			tag(&render->head, header->tags[i].name, header->tags[i].value);
+			influx_tag(&render->head, header->tags[i].name, header->tags[i].value);
 }
 
-static void keys(struct render *render, const struct plan *plan, const struct sonde_view *view,
-		 const uint64_t *row)
+static void influx_keys(struct render *render, const struct plan *plan,
+			const struct sonde_view *view, const uint64_t *row)
 {
 	struct out *out = &render->out;
 	struct value value;
@@ -93,17 +93,17 @@ static void keys(struct render *render, const struct plan *plan, const struct so
 		out_column(out, column, 0);
 		out_char(out, '=');
 		if (value.type == SONDE_STR)
-			name_text(out, value.bytes, value.length);
+			influx_name(out, value.bytes, value.length);
 		else
 			out_number(out, &value);
 	}
 }
 
-static void field(struct out *out, const struct value *value)
+static void influx_field(struct out *out, const struct value *value)
 {
 	out_char(out, '=');
 	if (value->type == SONDE_STR)
-		field_text(out, value->bytes, value->length);
+		influx_text(out, value->bytes, value->length);
 	else
 		out_number(out, value);
 	if (value->type == SONDE_U64)
@@ -113,16 +113,16 @@ static void field(struct out *out, const struct value *value)
 }
 
 /* A field is never NaN or infinite. */
-static bool field_of(const struct render *render, const struct plan_column *column,
-		     const struct sonde_view *view, const uint64_t *row, uint32_t n,
-		     struct value *value)
+static bool influx_field_of(const struct render *render, const struct plan_column *column,
+			    const struct sonde_view *view, const uint64_t *row, uint32_t n,
+			    struct value *value)
 {
 	return value_of(&render->plans, column, view, row, column->slot + n, value) &&
 	       (value->type != SONDE_F64 || isfinite(value->f64));
 }
 
-static void fields(struct render *render, const struct plan *plan, const struct sonde_view *view,
-		   const uint64_t *row)
+static void influx_fields(struct render *render, const struct plan *plan,
+			  const struct sonde_view *view, const uint64_t *row)
 {
 	bool first = true;
 	struct value value;
@@ -131,21 +131,21 @@ static void fields(struct render *render, const struct plan *plan, const struct 
 		const struct plan_column *column = &plan->columns[i];
 
 		for (uint32_t n = 0; n < column_slots(column); n++) {
-			if (!field_of(render, column, view, row, n, &value))
+			if (!influx_field_of(render, column, view, row, n, &value))
 				continue;
 			if (first)
 				out_char(&render->out, ' ');
 			out_column(&render->out, column, first);
 			first = false;
 			out_bucket(&render->out, column, n);
-			field(&render->out, &value);
+			influx_field(&render->out, &value);
 		}
 	}
 }
 
 /* Whether the row has anything that a field can say: a point without one does not exist. */
-static bool has_field(const struct render *render, const struct plan *plan,
-		      const struct sonde_view *view, const uint64_t *row)
+static bool influx_has_field(const struct render *render, const struct plan *plan,
+			     const struct sonde_view *view, const uint64_t *row)
 {
 	struct value value;
 
@@ -153,7 +153,7 @@ static bool has_field(const struct render *render, const struct plan *plan,
 		const struct plan_column *column = &plan->columns[i];
 
 		for (uint32_t n = 0; n < column_slots(column); n++)
-			if (field_of(render, column, view, row, n, &value))
+			if (influx_field_of(render, column, view, row, n, &value))
 				return true;
 	}
 	return false;
@@ -165,15 +165,15 @@ static void influx_view(struct render *render, struct plan *plan, const struct s
 	uint32_t nrows = rows_of(render, view);
 
 	if (nrows)
-		head(render, view);
+		influx_head(render, view);
 	for (uint32_t i = 0; i < nrows; i++) {
 		const uint64_t *row = row_of(render, view, i);
 
-		if (!has_field(render, plan, view, row))
+		if (!influx_has_field(render, plan, view, row))
 			continue;
 		out_add(&render->out, render->head.bytes, render->head.used);
-		keys(render, plan, view, row);
-		fields(render, plan, view, row);
+		influx_keys(render, plan, view, row);
+		influx_fields(render, plan, view, row);
 		out_char(&render->out, ' ');
 		/* Points of one series and time replace each other: events of one instant are a ns apart. */
 		out_i64(&render->out, view->realtime + (events ? i : 0));

@@ -5,15 +5,14 @@
 
 #include "format.h"
 
-static const char hex[] = "0123456789abcdef";
-
-static bool plain(unsigned char c)
+static bool json_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void escape_unit(struct out *out, uint32_t unit)
+static void json_unit(struct out *out, uint32_t unit)
 {
+	static const char hex[] = "0123456789abcdef";
 	char *to;
 
 	out_need(out, 6);
@@ -25,8 +24,8 @@ static void escape_unit(struct out *out, uint32_t unit)
 }
 
 /* One character that is not plain, as UTF-16 has it where it is escaped. */
-static const unsigned char *escape(struct out *out, const unsigned char *p,
-				   const unsigned char *end)
+static const unsigned char *json_escape(struct out *out, const unsigned char *p,
+					const unsigned char *end)
 {
 	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 	uint32_t code;
@@ -47,10 +46,10 @@ static const unsigned char *escape(struct out *out, const unsigned char *p,
 	if (!sonde_hidden(code)) {
 		out_add(out, (const char *)p, length);
 	} else if (code < 0x10000) {
-		escape_unit(out, code);
+		json_unit(out, code);
 	} else {
-		escape_unit(out, 0xd800 + ((code - 0x10000) >> 10));
-		escape_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+		json_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+		json_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
 	}
 	return p + length;
 }
@@ -63,11 +62,11 @@ void json_string(struct out *out, const char *bytes, size_t length)
 	while (p < end) {
 		const unsigned char *run = p;
 
-		while (p < end && plain(*p))
+		while (p < end && json_plain(*p))
 			p++;
 		out_add(out, (const char *)run, (size_t)(p - run));
 		if (p < end)
-			p = escape(out, p, end);
+			p = json_escape(out, p, end);
 	}
 	out_char(out, '"');
 }
@@ -134,7 +133,7 @@ static void json_columns(struct render *render, const struct plan *plan, uint32_
 	}
 }
 
-static void head_number(struct render *render, const char *name, const struct value *value)
+static void json_head_number(struct render *render, const char *name, const struct value *value)
 {
 	const char *quote = render->integers_as_text ? "\"" : "";
 
@@ -144,13 +143,13 @@ static void head_number(struct render *render, const char *name, const struct va
 	out_text(&render->head, quote);
 }
 
-static void head_text(struct render *render, const char *name, const char *text)
+static void json_head_text(struct render *render, const char *name, const char *text)
 {
 	out_text(&render->head, name);
 	json_text(&render->head, text);
 }
 
-static void head_tags(struct render *render, const struct sonde_stream_header *header)
+static void json_head_tags(struct render *render, const struct sonde_stream_header *header)
 {
 	for (uint32_t i = 0; i < header->ntags; i++) {
 		out_text(&render->head, i ? "," : ",\"tags\":{");
@@ -162,21 +161,21 @@ static void head_tags(struct render *render, const struct sonde_stream_header *h
 		out_char(&render->head, '}');
 }
 
-static void head(struct render *render, const struct sonde_view *view)
+static void json_head(struct render *render, const struct sonde_view *view)
 {
 	struct value realtime = { .type = SONDE_I64, .i64 = view->realtime };
 	struct value boottime = { .type = SONDE_U64, .u64 = view->begin };
 	struct value sequence = { .type = SONDE_U64, .u64 = view->sequence };
 
 	render->head.used = 0;
-	head_number(render, "{\"time\":", &realtime);
-	head_number(render, ",\"boottime\":", &boottime);
-	head_text(render, ",\"host\":", view->header->host);
-	head_text(render, ",\"boot\":", view->header->boot_id);
-	head_tags(render, view->header);
-	head_text(render, ",\"instance\":", view->instance);
-	head_number(render, ",\"sequence\":", &sequence);
-	head_text(render, ",\"table\":", view->schema->name);
+	json_head_number(render, "{\"time\":", &realtime);
+	json_head_number(render, ",\"boottime\":", &boottime);
+	json_head_text(render, ",\"host\":", view->header->host);
+	json_head_text(render, ",\"boot\":", view->header->boot_id);
+	json_head_tags(render, view->header);
+	json_head_text(render, ",\"instance\":", view->instance);
+	json_head_number(render, ",\"sequence\":", &sequence);
+	json_head_text(render, ",\"table\":", view->schema->name);
 	out_text(&render->head, ",\"hash\":\"");
 	out_hash(&render->head, view->schema->hash);
 	out_text(&render->head, "\",\"keys\":{");
@@ -187,7 +186,7 @@ static void json_view(struct render *render, struct plan *plan, const struct son
 	uint32_t nrows = rows_of(render, view);
 
 	if (nrows)
-		head(render, view);
+		json_head(render, view);
 	for (uint32_t i = 0; i < nrows; i++) {
 		const uint64_t *row = row_of(render, view, i);
 

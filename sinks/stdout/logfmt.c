@@ -4,7 +4,7 @@
 #include "format.h"
 
 /* A word that needs no quotes: no blank, no `=`, no quote, nothing hidden, and not empty. */
-static bool is_word(const char *bytes, size_t length)
+static bool logfmt_is_word(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (bytes[i] <= ' ' || bytes[i] >= 0x7f || strchr("=\"\\", bytes[i]))
@@ -12,31 +12,31 @@ static bool is_word(const char *bytes, size_t length)
 	return length > 0;
 }
 
-static void word_or_string(struct out *out, const char *bytes, size_t length)
+static void logfmt_text(struct out *out, const char *bytes, size_t length)
 {
-	if (is_word(bytes, length))
+	if (logfmt_is_word(bytes, length))
 		out_add(out, bytes, length);
 	else
 		json_string(out, bytes, length);
 }
 
-static void pair(struct out *out, const char *name, const char *text)
+static void logfmt_pair(struct out *out, const char *name, const char *text)
 {
 	out_text(out, name);
-	word_or_string(out, text, strlen(text));
+	logfmt_text(out, text, strlen(text));
 }
 
 /* A tag's name is the configuration's, or a peer's: what no name may have becomes `_`. */
-static void tag(struct out *out, const struct sonde_tag *tag)
+static void logfmt_tag(struct out *out, const struct sonde_tag *tag)
 {
 	out_text(out, " tags.");
 	for (const char *p = tag->name; *p; p++)
-		out_char(out, is_word(p, 1) ? *p : '_');
-	pair(out, "=", tag->value);
+		out_char(out, logfmt_is_word(p, 1) ? *p : '_');
+	logfmt_pair(out, "=", tag->value);
 }
 
 /* What every row of the view begins with. A column of the same name stands in for what the sink would say. */
-static void head(struct render *render, const struct sonde_view *view)
+static void logfmt_head(struct render *render, const struct sonde_view *view)
 {
 	struct out *out = &render->head;
 
@@ -45,22 +45,22 @@ static void head(struct render *render, const struct sonde_view *view)
 	out_i64(out, view->realtime);
 	out_text(out, " boottime=");
 	out_u64(out, view->begin);
-	pair(out, " host=", view->header->host);
-	pair(out, " boot=", view->header->boot_id);
+	logfmt_pair(out, " host=", view->header->host);
+	logfmt_pair(out, " boot=", view->header->boot_id);
 	for (uint32_t i = 0; i < view->header->ntags; i++)
-		tag(out, &view->header->tags[i]);
+		logfmt_tag(out, &view->header->tags[i]);
 	if (!has_column(view->schema, "instance"))
-		pair(out, " instance=", view->instance);
+		logfmt_pair(out, " instance=", view->instance);
 	out_text(out, " sequence=");
 	out_u64(out, view->sequence);
-	pair(out, " table=", view->schema->name);
+	logfmt_pair(out, " table=", view->schema->name);
 	out_text(out, " hash=");
 	out_hash(out, view->schema->hash);
 }
 
 /* Columns are pairs of their own, buckets of a histogram too: wait_0=1 wait_1=5. */
-static void columns(struct render *render, const struct plan *plan, const struct sonde_view *view,
-		    const uint64_t *row)
+static void logfmt_columns(struct render *render, const struct plan *plan,
+			   const struct sonde_view *view, const uint64_t *row)
 {
 	struct out *out = &render->out;
 	struct value value;
@@ -75,7 +75,7 @@ static void columns(struct render *render, const struct plan *plan, const struct
 			out_bucket(out, column, n);
 			out_char(out, '=');
 			if (value.type == SONDE_STR)
-				word_or_string(out, value.bytes, value.length);
+				logfmt_text(out, value.bytes, value.length);
 			else
 				out_number(out, &value);
 		}
@@ -87,10 +87,10 @@ static void logfmt_view(struct render *render, struct plan *plan, const struct s
 	uint32_t nrows = rows_of(render, view);
 
 	if (nrows)
-		head(render, view);
+		logfmt_head(render, view);
 	for (uint32_t i = 0; i < nrows; i++) {
 		out_add(&render->out, render->head.bytes, render->head.used);
-		columns(render, plan, view, row_of(render, view, i));
+		logfmt_columns(render, plan, view, row_of(render, view, i));
 		out_char(&render->out, '\n');
 	}
 }

@@ -6,13 +6,13 @@
 
 #include "format.h"
 
-static int append(void *out, const char *bytes, size_t length)
+static int pack_append(void *out, const char *bytes, size_t length)
 {
 	out_add(out, bytes, length);
 	return 0;
 }
 
-static bool is_utf8(const char *bytes, size_t length)
+static bool pack_is_utf8(const char *bytes, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
 	uint32_t code;
@@ -29,7 +29,7 @@ static bool is_utf8(const char *bytes, size_t length)
 
 static void pack_bytes(msgpack_packer *packer, const char *bytes, size_t length)
 {
-	if (is_utf8(bytes, length)) {
+	if (pack_is_utf8(bytes, length)) {
 		msgpack_pack_str(packer, length);
 		msgpack_pack_str_body(packer, bytes, length);
 	} else {
@@ -100,12 +100,12 @@ static void pack_tags(msgpack_packer *packer, const struct sonde_stream_header *
 	}
 }
 
-static void head(struct render *render, const struct sonde_view *view)
+static void pack_head(struct render *render, const struct sonde_view *view)
 {
 	msgpack_packer packer;
 
 	render->head.used = 0;
-	msgpack_packer_init(&packer, &render->head, append);
+	msgpack_packer_init(&packer, &render->head, pack_append);
 	msgpack_pack_map(&packer, view->header->ntags ? 11 : 10);
 	pack_text(&packer, "time");
 	msgpack_pack_int64(&packer, view->realtime);
@@ -133,9 +133,9 @@ static void msgpack_view(struct render *render, struct plan *plan, const struct 
 	uint32_t nrows = rows_of(render, view);
 	msgpack_packer packer;
 
-	msgpack_packer_init(&packer, &render->out, append);
+	msgpack_packer_init(&packer, &render->out, pack_append);
 	if (nrows)
-		head(render, view);
+		pack_head(render, view);
 	for (uint32_t i = 0; i < nrows; i++) {
 		const uint64_t *row = row_of(render, view, i);
 

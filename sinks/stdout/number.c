@@ -1,5 +1,6 @@
 /* Numbers as decimal text. Integers two digits at a time; doubles by the shortest text that reads back the same
  * (W. Clinger, "How to Read Floating Point Numbers Accurately": below 2^53 one exact division is exact enough). */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static unsigned put_any(char *to, double value)
 {
 	char text[64];
 	unsigned used = 0;
-	int precision = 15;
+	int precision = value < DBL_MIN ? 1 : 15; /* subnormal: fewer may do */
 
 	do
 		snprintf(text, sizeof text, "%.*g", precision, value);

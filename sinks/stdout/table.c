@@ -33,7 +33,7 @@ static const struct {
 	{ SONDE_BASE_AMPERE, 1, 1000, "mA" },
 };
 
-static const char *unit_of(const struct render *render, const struct sonde_column *column)
+static const char *table_unit(const struct render *render, const struct sonde_column *column)
 {
 	uint32_t mul = render->plans.scaled ? 1 : column->scale_mul;
 	uint32_t div = render->plans.scaled ? 1 : column->scale_div;
@@ -55,7 +55,7 @@ static bool two_decimals(const struct render *render, const struct sonde_column 
 		(column->unit == SONDE_BASE_COUNT && column->scale_div == 100));
 }
 
-static void escaped(struct out *out, const char *bytes, size_t length)
+static void table_text(struct out *out, const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
 
@@ -66,8 +66,8 @@ static void escaped(struct out *out, const char *bytes, size_t length)
 }
 
 /* The text of a value, or of a histogram's buckets, into render->cells. Absent is `-`. */
-static void cell(struct render *render, const struct plan *plan, uint32_t index,
-		 const struct sonde_view *view, const uint64_t *row)
+static void table_cell(struct render *render, const struct plan *plan, uint32_t index,
+		       const struct sonde_view *view, const uint64_t *row)
 {
 	const struct plan_column *column = &plan->columns[index];
 	struct out *out = &render->cells;
@@ -80,7 +80,7 @@ static void cell(struct render *render, const struct plan *plan, uint32_t index,
 		if (!value_of(&render->plans, column, view, row, column->slot + n, &value)) {
 			out_char(out, '-');
 		} else if (value.type == SONDE_STR) {
-			escaped(out, value.bytes, value.length);
+			table_text(out, value.bytes, value.length);
 		} else if (two_decimals(render, &view->schema->columns[index], &value)) {
 			out_u64(out, value.u64 / 100);
 			out_char(out, '.');
@@ -93,7 +93,7 @@ static void cell(struct render *render, const struct plan *plan, uint32_t index,
 }
 
 /* In characters: bytes that continue one are not counted. */
-static uint32_t width(const char *bytes, size_t length)
+static uint32_t table_width(const char *bytes, size_t length)
 {
 	uint32_t count = 0;
 
@@ -102,77 +102,78 @@ static uint32_t width(const char *bytes, size_t length)
 	return count;
 }
 
-static void pad(struct out *out, uint32_t from, uint32_t to)
+static void table_pad(struct out *out, uint32_t from, uint32_t to)
 {
 	for (; from < to; from++)
 		out_char(out, ' ');
 }
 
 /* Numbers stand at the right of their column, text at the left. */
-static void aligned(struct out *out, const struct plan_column *column, const char *bytes,
-		    size_t length)
+static void table_aligned(struct out *out, const struct plan_column *column, const char *bytes,
+			  size_t length)
 {
-	uint32_t own = width(bytes, length);
+	uint32_t own = table_width(bytes, length);
 	bool right = column->source != SONDE_STR;
 
 	out_text(out, "  ");
 	if (right)
-		pad(out, own, column->width);
+		table_pad(out, own, column->width);
 	out_add(out, bytes, length);
 	if (!right)
-		pad(out, own, column->width);
+		table_pad(out, own, column->width);
 }
 
 /* Into render->cells: "some_total[us]". */
-static void heading(struct render *render, const struct plan *plan, uint32_t index,
-		    const struct sonde_view *view)
+static void table_heading(struct render *render, const struct plan *plan, uint32_t index,
+			  const struct sonde_view *view)
 {
 	const struct plan_column *column = &plan->columns[index];
-	const char *unit = unit_of(render, &view->schema->columns[index]);
+	const char *unit = table_unit(render, &view->schema->columns[index]);
 
 	render->cells.used = 0;
 	out_add(&render->cells, column->name, column->name_length);
 	if (*unit) {
 		out_char(&render->cells, '[');
-		escaped(&render->cells, unit, strlen(unit));
+		table_text(&render->cells, unit, strlen(unit));
 		out_char(&render->cells, ']');
 	}
 }
 
-static void grid(struct render *render, struct plan *plan, const struct sonde_view *view)
+static void table_grid(struct render *render, struct plan *plan, const struct sonde_view *view)
 {
 	uint32_t nrows = rows_of(render, view);
 
 	for (uint32_t i = 0; i < plan->ncolumns; i++) {
 		struct plan_column *column = &plan->columns[i];
 
-		heading(render, plan, i, view);
-		column->width = width(render->cells.bytes, render->cells.used);
+		table_heading(render, plan, i, view);
+		column->width = table_width(render->cells.bytes, render->cells.used);
 		for (uint32_t n = 0; n < nrows; n++) {
 			uint32_t own;
 
-			cell(render, plan, i, view, row_of(render, view, n));
-			own = width(render->cells.bytes, render->cells.used);
+			table_cell(render, plan, i, view, row_of(render, view, n));
+			own = table_width(render->cells.bytes, render->cells.used);
 			column->width = own > column->width ? own : column->width;
 		}
 	}
 	for (uint32_t i = 0; i < plan->ncolumns; i++) {
-		heading(render, plan, i, view);
-		aligned(&render->out, &plan->columns[i], render->cells.bytes, render->cells.used);
+		table_heading(render, plan, i, view);
+		table_aligned(&render->out, &plan->columns[i], render->cells.bytes,
+			      render->cells.used);
 	}
 	out_char(&render->out, '\n');
 	for (uint32_t n = 0; n < nrows; n++) {
 		for (uint32_t i = 0; i < plan->ncolumns; i++) {
-			cell(render, plan, i, view, row_of(render, view, n));
-			aligned(&render->out, &plan->columns[i], render->cells.bytes,
-				render->cells.used);
+			table_cell(render, plan, i, view, row_of(render, view, n));
+			table_aligned(&render->out, &plan->columns[i], render->cells.bytes,
+				      render->cells.used);
 		}
 		out_char(&render->out, '\n');
 	}
 }
 
-static void list(struct render *render, const struct plan *plan, const struct sonde_view *view,
-		 const uint64_t *row)
+static void table_list(struct render *render, const struct plan *plan,
+		       const struct sonde_view *view, const uint64_t *row)
 {
 	struct out *out = &render->out;
 	uint32_t widest = 0;
@@ -182,23 +183,23 @@ static void list(struct render *render, const struct plan *plan, const struct so
 			widest = plan->columns[i].name_length;
 	for (uint32_t i = 0; i < plan->ncolumns; i++) {
 		const struct plan_column *column = &plan->columns[i];
-		const char *unit = unit_of(render, &view->schema->columns[i]);
+		const char *unit = table_unit(render, &view->schema->columns[i]);
 
 		if (!column_has(&render->plans, column, view, row))
 			continue;
-		cell(render, plan, i, view, row);
+		table_cell(render, plan, i, view, row);
 		out_text(out, "  ");
 		out_add(out, column->name, column->name_length);
-		pad(out, column->name_length, widest + 2);
+		table_pad(out, column->name_length, widest + 2);
 		out_add(out, render->cells.bytes, render->cells.used);
 		if (*unit)
 			out_char(out, ' ');
-		escaped(out, unit, strlen(unit));
+		table_text(out, unit, strlen(unit));
 		out_char(out, '\n');
 	}
 }
 
-static void title(struct render *render, const struct sonde_view *view)
+static void table_title(struct render *render, const struct sonde_view *view)
 {
 	struct out *out = &render->out;
 
@@ -206,10 +207,10 @@ static void title(struct render *render, const struct sonde_view *view)
 	out_text(out, "  ");
 	out_time(out, view->realtime);
 	out_text(out, "  ");
-	escaped(out, view->header->host, strlen(view->header->host));
+	table_text(out, view->header->host, strlen(view->header->host));
 	if (*view->instance && strcmp(view->instance, view->schema->name) != 0) {
 		out_text(out, "  [");
-		escaped(out, view->instance, strlen(view->instance));
+		table_text(out, view->instance, strlen(view->instance));
 		out_char(out, ']');
 	}
 	out_char(out, '\n');
@@ -222,11 +223,11 @@ static void table_view(struct render *render, struct plan *plan, const struct so
 
 	if (!nrows)
 		return;
-	title(render, view);
+	table_title(render, view);
 	if (as_grid)
-		grid(render, plan, view);
+		table_grid(render, plan, view);
 	for (uint32_t n = 0; n < nrows && !as_grid; n++)
-		list(render, plan, view, row_of(render, view, n));
+		table_list(render, plan, view, row_of(render, view, n));
 	out_char(&render->out, '\n');
 }
 
