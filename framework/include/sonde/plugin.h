@@ -8,6 +8,7 @@
 
 #include <sonde/analysis.h>
 #include <sonde/host.h>
+#include <sonde/keyed.h>
 #include <sonde/row.h>
 #include <sonde/table.h>
 #include <sonde/text.h>

@@ -16,6 +16,16 @@ static inline struct cursor cursor(const char *text, size_t length)
 	return (struct cursor) { text, text, text, text + length };
 }
 
+/* How much of a text is whole words: one that ends without a blank or LF was cut in its last word, and half a number is
+ * a wrong number. */
+static inline size_t whole_words(const char *text, size_t length)
+{
+	while (length && text[length - 1] != '\n' && text[length - 1] != ' ' &&
+	       text[length - 1] != '\t')
+		length--;
+	return length;
+}
+
 /* To the next line, empty ones included; the last one may lack its LF. False at the end. */
 static inline bool next_line(struct cursor *c)
 {
@@ -77,26 +87,77 @@ static inline bool take_word(struct cursor *c, const char *word)
 	return false;
 }
 
-/* A decimal number below 2^64. False, nothing consumed but blanks, where there is none or it is larger. */
-static inline bool next_u64(struct cursor *c, uint64_t *value)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Up to eight decimal digits at `p`, eight readable bytes, at once: how many there are, and their value. Most numbers
+ * of /proc take one such step without a branch that depends on their length. */
+static inline unsigned eight_digits(const char *p, uint64_t *value)
 {
-	const char *p;
+	uint64_t bytes, other;
+	unsigned n;
+
+	memcpy(&bytes, p, sizeof bytes);
+	bytes ^= 0x3030303030303030u;
+	other = (bytes | (bytes + 0x7676767676767676u)) & 0x8080808080808080u;
+	n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+	if (!n)
+		return 0;
+	bytes <<= 64 - 8 * n;
+	bytes = bytes * 10 + (bytes >> 8);
+	*value = ((bytes & 0xff000000ffu) * 0xf424000000064u +
+		  (bytes >> 16 & 0xff000000ffu) * 0x271000000001u) >>
+		 32;
+	return n;
+}
+#else
+static inline unsigned eight_digits(const char *p, uint64_t *value)
+{
+	unsigned n = 0;
+
+	for (*value = 0; n < 8 && (unsigned char)(p[n] - '0') < 10; n++)
+		*value = *value * 10 + (unsigned char)(p[n] - '0');
+	return n;
+}
+#endif
+
+/* The digits at *at, before `end`, as a number; *at behind them. False, *at unmoved, where there are none or the number
+ * does not fit 64 bits. Bytes up to `stop` (not before `end`) are readable. */
+static inline bool take_digits(const char **at, const char *end, const char *stop, uint64_t *value)
+{
+	const char *p = *at;
 	uint64_t n = 0;
 
-	skip_blanks(c);
-	p = c->at;
-	while (p < c->end && (unsigned char)(*p - '0') < 10) {
+	if (stop - p >= 8) {
+		unsigned digits = eight_digits(p, &n);
+
+		if (digits < 8 && digits <= end - p) {
+			*at = p + digits;
+			*value = n;
+			return digits != 0;
+		}
+		if (end - p >= 8)
+			p += 8;
+		else
+			n = 0;
+	}
+	while (p < end && (unsigned char)(*p - '0') < 10) {
 		unsigned digit = (unsigned char)(*p++ - '0');
 
 		if (n > (UINT64_MAX - digit) / 10)
 			return false;
 		n = n * 10 + digit;
 	}
-	if (p == c->at)
+	if (p == *at)
 		return false;
-	c->at = p;
+	*at = p;
 	*value = n;
 	return true;
+}
+
+/* A decimal number below 2^64. False, nothing consumed but blanks, where there is none or it is larger. */
+static inline bool next_u64(struct cursor *c, uint64_t *value)
+{
+	skip_blanks(c);
+	return take_digits(&c->at, c->end, c->stop, value);
 }
 
 /* A decimal number with an optional minus; false where it does not fit. */

@@ -1,0 +1,280 @@
+/* Files of lines "key value": /proc/vmstat, /proc/meminfo and their like. Part of the plugin ABI, inline throughout.
+ *
+ * Which keys there are differs from kernel to kernel, their order does not change while one runs. So the order is learned
+ * at start, and a sample compares each line with the key that stood there before; only where it differs is it looked up. */
+#ifndef SONDE_KEYED_H
+#define SONDE_KEYED_H
+
+#include <stdio.h>
+
+#include <sonde/host.h>
+#include <sonde/text.h>
+
+/* Keys that the static table lacks become columns of a built one, so that a newer kernel's are kept. */
+enum { KEYED_MORE = 64, KEYED_NAME = 64 };
+
+struct keyed_line {
+	const char *key; /* as it begins the line, with the blank behind it */
+	uint32_t length;
+	uint32_t slot;
+	uint32_t more; /* the slot is one of the built table's */
+	uint32_t reserved;
+};
+
+struct keyed {
+	struct keyed_line *lines; /* then the bytes of the keys */
+	uint32_t count;
+	uint32_t more; /* index of the built table; 0: there is none */
+};
+
+struct keyed_more {
+	struct sonde_column columns[KEYED_MORE];
+	char names[KEYED_MORE][KEYED_NAME];
+	char origins[KEYED_MORE][KEYED_NAME];
+	uint32_t count;
+};
+
+/* "MemAvailable:" -> "mem_available", "Active(anon):" -> "active_anon", "SReclaimable:" -> "s_reclaimable". False: no
+ * column can have this name. */
+static inline bool keyed_name(const char *key, size_t length, char name[KEYED_NAME])
+{
+	size_t n = 0;
+
+	if (length && key[length - 1] == ':')
+		length--;
+	if (length && key[length - 1] == ')')
+		length--;
+	for (size_t i = 0; i < length; i++) {
+		char c = key[i], before = i ? key[i - 1] : '_',
+		     after = i + 1 < length ? key[i + 1] : '_';
+		bool upper = c >= 'A' && c <= 'Z';
+
+		if (n + 2 >= KEYED_NAME)
+			return false;
+		if (upper && ((before >= 'a' && before <= 'z') ||
+			      (before >= 'A' && before <= 'Z' && after >= 'a' && after <= 'z')))
+			name[n++] = '_';
+		if (upper)
+			name[n++] = (char)(c - 'A' + 'a');
+		else if ((c >= 'a' && c <= 'z') || (n && c >= '0' && c <= '9'))
+			name[n++] = c;
+		else if (n && (c == '_' || c == '(' || c == '-'))
+			name[n++] = '_';
+		else
+			return false;
+	}
+	name[n] = '\0';
+	return n != 0;
+}
+
+/* Bytes that the lines of this text need. */
+static inline uint64_t keyed_size(const char *text, size_t length)
+{
+	struct cursor line = cursor(text, length);
+	uint64_t lines = 0;
+
+	while (next_line(&line))
+		lines++;
+	return lines * sizeof(struct keyed_line) + length;
+}
+
+/* Index of the column of `columns` whose origin is this key, or -1. */
+static inline int64_t keyed_column(const struct sonde_array *columns, const char *key,
+				   size_t length)
+{
+	for (uint32_t i = 0; i < columns->count; i++) {
+		const struct sonde_column *column =
+			(const void *)((const char *)columns->items + (size_t)i * columns->stride);
+
+		if (column->origin && strlen(column->origin) == length &&
+		    memcmp(column->origin, key, length) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* A column for a key that the static table lacks: the kernel names gauges nr_*, and says kB where it means it. Its index,
+ * or -1 where there is no room, no possible name, or the name is taken. */
+static inline int64_t keyed_unknown(struct keyed_more *more, const char *key, size_t length,
+				    bool kib)
+{
+	bool gauge = kib || (length > 3 && memcmp(key, "nr_", 3) == 0) || key[length - 1] == ':';
+	uint32_t n = more->count;
+
+	if (n == KEYED_MORE || length >= KEYED_NAME || !keyed_name(key, length, more->names[n]))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(more->names[i], more->names[n]) == 0)
+			return -1;
+	memcpy(more->origins[n], key, length);
+	more->origins[n][length] = '\0';
+	more->columns[n] = (struct sonde_column) {
+		.name = more->names[n],
+		.type = SONDE_U64,
+		.semantics = gauge ? SONDE_GAUGE : SONDE_COUNTER,
+		.unit = kib ? SONDE_BASE_BYTES : SONDE_BASE_COUNT,
+		.scale_mul = kib ? 1024 : 1,
+		.scale_div = 1,
+		.counted = kib     ? NULL
+			   : gauge ? "units"
+				   : "events",
+		.origin = more->origins[n],
+		.help = "Newer than this version of sonde, which takes it by its name for what it is.",
+	};
+	more->count++;
+	return n;
+}
+
+/* Learns the keys of `text`, whose lines begin with `skip` bytes that are not of the key ("Node 0 "). `columns` are those of
+ * the static table; `nkeys` is where columns of the built one begin. `lines` has keyed_size() bytes. */
+static inline void keyed_learn(struct keyed *keyed, const struct sonde_array *columns,
+			       struct keyed_more *more, uint32_t nkeys, const char *text,
+			       size_t length, size_t skip)
+{
+	struct cursor line = cursor(text, whole_words(text, length));
+	char *bytes = (char *)keyed->lines + keyed_size(text, length) - length;
+	const char *key, *unit;
+	uint64_t value;
+
+	keyed->count = 0;
+	while (next_line(&line)) {
+		int64_t column;
+		size_t n;
+
+		if ((size_t)(line.end - line.at) <= skip)
+			continue;
+		line.at += skip;
+		n = next_word(&line, &key);
+		if (!n || !next_u64(&line, &value))
+			continue;
+		column = keyed_column(columns, key, n);
+		keyed->lines[keyed->count] =
+			(struct keyed_line) { bytes, (uint32_t)n + 1, (uint32_t)column, 0, 0 };
+		if (column < 0) {
+			column = keyed_unknown(more, key, n, next_word(&line, &unit) != 0);
+			if (column < 0)
+				continue;
+			keyed->lines[keyed->count].slot = nkeys + (uint32_t)column;
+			keyed->lines[keyed->count].more = 1;
+		}
+		memcpy(bytes, key, n + 1);
+		bytes += n + 1;
+		keyed->count++;
+	}
+}
+
+/* Only in start(): learns the keys of a file from its text. `table` is a static table of the descriptor, the origin of each
+ * column its key; keys that it lacks go into a table built beside it, "vmstat_more". 0 or -ENOMEM. */
+static inline int keyed_start(struct sonde_instance *self, struct keyed *keyed,
+			      const struct sonde_table *table, const char *text, size_t length,
+			      size_t skip)
+{
+	const struct sonde_column *first = (const struct sonde_column *)table->columns.items;
+	struct keyed_more more = { .count = 0 };
+	struct sonde_column columns[KEYED_MORE + 1];
+	char name[KEYED_NAME];
+	struct sonde_table built = *table;
+	uint32_t nkeys = first->semantics == SONDE_KEY;
+	int err = sonde_grow(self, &keyed->lines, keyed_size(text, length));
+
+	if (err)
+		return err;
+	keyed_learn(keyed, &table->columns, &more, nkeys, text, length, skip);
+	if (!more.count)
+		return 0;
+	if (nkeys)
+		columns[0] = *first;
+	memcpy(columns + nkeys, more.columns, more.count * sizeof more.columns[0]);
+	snprintf(name, sizeof name, "%s_more", table->name);
+	built.name = name;
+	built.help = "Keys that this version of sonde does not know.";
+	built.columns = (struct sonde_array) { columns, nkeys + more.count, sizeof columns[0] };
+	err = sonde_add_table(self, &built);
+	if (err < 0)
+		return err;
+	keyed->more = (uint32_t)err;
+	return 0;
+}
+
+/* Whether `length` bytes are equal; keys are short, so eight at a time without a call. */
+static inline bool keyed_equal(const char *a, const char *b, size_t length)
+{
+	uint64_t x, y;
+
+	if (length < 8)
+		return memcmp(a, b, length) == 0;
+	for (size_t i = 0; i + 8 < length; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			return false;
+	}
+	memcpy(&x, a + length - 8, 8);
+	memcpy(&y, b + length - 8, 8);
+	return x == y;
+}
+
+/* The learned line that `p` begins, looked for from *next on, which then is the one behind it; NULL: not learned. */
+static inline const struct keyed_line *keyed_find(const struct keyed *keyed, uint32_t *next,
+						  const char *p, const char *end)
+{
+	for (uint32_t i = 0; i < keyed->count; i++) {
+		uint32_t n = *next + i < keyed->count ? *next + i : *next + i - keyed->count;
+		const struct keyed_line *line = &keyed->lines[n];
+
+		if ((size_t)(end - p) > line->length && keyed_equal(p, line->key, line->length)) {
+			*next = n + 1 < keyed->count ? n + 1 : 0;
+			return line;
+		}
+	}
+	return NULL;
+}
+
+/* The values of `text` into `row`, those of the built table into `more` (NULL: passed over). */
+static inline void keyed_parse(const struct keyed *keyed, const char *text, size_t length,
+			       size_t skip, struct sonde_row *row, struct sonde_row *more)
+{
+	const char *p = text, *end = text + whole_words(text, length);
+	uint32_t next = 0;
+	uint64_t value;
+
+	while ((size_t)(end - p) > skip) {
+		const struct keyed_line *line = keyed_find(keyed, &next, p + skip, end);
+		const char *lf;
+
+		if (line) {
+			p += skip + line->length;
+			while (p < end && *p == ' ')
+				p++;
+			if (take_digits(&p, end, end, &value) && (!line->more || more))
+				sonde_set_u64(line->more ? more : row, line->slot, value);
+		}
+		if (p < end && *p == '\n')
+			lf = p;
+		else
+			lf = (const char *)memchr(p, '\n', (size_t)(end - p));
+		if (!lf)
+			break;
+		p = lf + 1;
+	}
+}
+
+/* Only in sample(): a row of table `index` from this text, and one of the built table where there is one. Both begin with
+ * the key *key, if it is not NULL. */
+static inline void keyed_rows(struct sonde_instance *self, struct sonde_frame *frame,
+			      const struct keyed *keyed, uint32_t index, const uint64_t *key,
+			      const char *text, size_t length, size_t skip)
+{
+	struct sonde_row row, more;
+
+	if (!sonde_row(self, frame, index, &row) ||
+	    (keyed->more && !sonde_row(self, frame, keyed->more, &more)))
+		return;
+	if (key)
+		sonde_set_u64(&row, 0, *key);
+	if (key && keyed->more)
+		sonde_set_u64(&more, 0, *key);
+	keyed_parse(keyed, text, length, skip, &row, keyed->more ? &more : NULL);
+}
+
+#endif
