@@ -1,0 +1,366 @@
+/* numa: memory by node: its use, where allocations went, and how far the nodes are from each other
+ * (/sys/devices/system/node; Documentation/ABI/stable/sysfs-devices-node, Documentation/admin-guide/numastat.rst). */
+#include <sonde/plugin.h>
+
+#include "meminfo.h"
+#include "vmstat.h"
+
+enum { NODE, CPULIST, HAS_MEMORY };
+enum { FROM, TO, DISTANCE };
+
+#define PAGES(key, text)                                                                           \
+	{                                                                                          \
+#key, SONDE_U64, SONDE_COUNTER, SONDE_COUNT("pages"), .origin = #key, .help = text \
+	}
+
+/* clang-format off */
+static const struct sonde_column numa_columns[] = {
+	[NODE] = { "node", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "nodeN", .help = "NUMA node; numbers may have gaps" },
+	[CPULIST] = { "cpulist", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "cpulist", .help = "CPUs of the node that are online, as a list; empty: memory without CPUs" },
+	[HAS_MEMORY] = { "has_memory", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "../has_memory", .help = "1: the node has memory; absent where the kernel does not say" },
+	PAGES(numa_hit, "Allocated here as wanted"),
+	PAGES(numa_miss, "Allocated here although another node was wanted, which was short of memory"),
+	PAGES(numa_foreign, "Wanted here, allocated on another node: this one was short of memory"),
+	PAGES(interleave_hit, "Allocated here as an interleaving policy wanted"),
+	PAGES(local_node, "Allocated here by a task that ran here"),
+	PAGES(other_node, "Allocated here by a task that ran on another node; wanted or not"),
+};
+
+static const struct sonde_column distance_columns[] = {
+	[FROM] = { "node", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "nodeN", .help = "From this node" },
+	[TO] = { "to", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "../online", .help = "To this node: the file has one number for each node that is online, not for each number" },
+	[DISTANCE] = { "distance", SONDE_U64, SONDE_INFO, SONDE_NONE, .origin = "distance", .help = "As the firmware says; 10 is the node itself" },
+};
+/* clang-format on */
+
+enum { TABLE_NUMA, TABLE_MEMINFO, TABLE_VMSTAT, TABLE_DISTANCE };
+
+#define NODES_FOLDER "/sys/devices/system/node"
+
+static const struct sonde_table tables[] = {
+	[TABLE_NUMA] = { "numa", SONDE_COLUMNS(numa_columns),
+			 .origin = NODES_FOLDER "/nodeN/numastat",
+			 .help = "NUMA nodes: their CPUs, and where allocations went.",
+			 .rows = 16 },
+	[TABLE_MEMINFO] = { "numa_meminfo", SONDE_COLUMNS(meminfo_columns),
+			    .origin = NODES_FOLDER "/nodeN/meminfo",
+			    .help = "Memory of each node by use; the parts overlap.", .rows = 16 },
+	[TABLE_VMSTAT] = { "numa_vmstat", SONDE_COLUMNS(vmstat_columns),
+			   .origin = NODES_FOLDER "/nodeN/vmstat",
+			   .help = "Pages of each node by use, and reclaim's work on them.",
+			   .rows = 16 },
+	[TABLE_DISTANCE] = { "numa_distance", SONDE_COLUMNS(distance_columns),
+			     .origin = NODES_FOLDER "/nodeN/distance",
+			     .help = "How far nodes are from each other.", .rows = 64 },
+};
+
+enum { NODES = 1024 }; /* MAX_NUMNODES at most */
+
+struct set {
+	uint64_t bits[NODES / 64];
+};
+
+struct node {
+	uint32_t id;
+	uint32_t skip; /* length of "Node N ", with which the lines of its meminfo begin */
+	bool online;
+	struct sonde_file *numastat, *meminfo, *vmstat, *cpulist, *distance;
+};
+
+struct state {
+	struct sonde_file *online_file, *has_memory_file;
+	struct node *nodes;
+	uint32_t count, capacity;
+	struct set online;
+	struct keyed numastat, meminfo,
+		vmstat; /* of the first node that has the file; the same in all */
+};
+
+static bool in_set(const struct set *set, uint64_t n)
+{
+	return n < NODES && (set->bits[n / 64] >> n % 64 & 1);
+}
+
+static void add_to_set(struct set *set, uint64_t n)
+{
+	if (n < NODES)
+		set->bits[n / 64] |= (uint64_t)1 << n % 64;
+}
+
+/* The first number of the set from n on; NODES: there is none. */
+static uint32_t next_in_set(const struct set *set, uint32_t n)
+{
+	for (uint32_t word = n / 64; word < NODES / 64; word++) {
+		uint64_t bits = set->bits[word];
+
+		if (word == n / 64)
+			bits &= UINT64_MAX << n % 64;
+		if (bits)
+			return word * 64 + (uint32_t)__builtin_ctzll(bits);
+	}
+	return NODES;
+}
+
+#define EACH_IN_SET(n, set)                                                                        \
+	uint32_t n = next_in_set(set, 0);                                                          \
+	n < NODES;                                                                                 \
+	n = next_in_set(set, n + 1)
+
+static uint32_t set_count(const struct set *set)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < NODES / 64; i++)
+		count += (uint32_t)__builtin_popcountll(set->bits[i]);
+	return count;
+}
+
+/* "0-1,3-9\n"; an empty list is a list. Numbers of 1,024 and more are left out. False where the text is no list. */
+static bool list_parse(const char *text, size_t length, struct set *set)
+{
+	struct cursor c = cursor(text, length);
+	uint64_t first, last;
+
+	*set = (struct set) { { 0 } };
+	next_line(&c);
+	while (next_u64(&c, &first)) {
+		last = first;
+		if (take(&c, "-") && !next_u64(&c, &last))
+			return false;
+		for (; first <= last && first < NODES; first++)
+			add_to_set(set, first);
+		if (!take(&c, ","))
+			break;
+	}
+	skip_blanks(&c);
+	return c.at == c.end;
+}
+
+/* "10 21 21": one number for each node that is online, in order. Each into `distance` at the node's number; returns how many,
+ * or -EBADMSG where the text has more or fewer than there are such nodes: the two were not read at one moment. */
+static int distance_parse(const char *text, size_t length, const struct set *online,
+			  uint64_t distance[NODES])
+{
+	struct cursor c = cursor(text, whole_words(text, length));
+	const char *more;
+	int count = 0;
+
+	next_line(&c);
+	for (EACH_IN_SET(node, online)) {
+		if (!next_u64(&c, &distance[node]))
+			return -EBADMSG;
+		count++;
+	}
+	return next_word(&c, &more) ? -EBADMSG : count;
+}
+
+static bool read_set(struct sonde_instance *self, struct sonde_file *file, struct set *set)
+{
+	const char *text;
+	int64_t length = file ? sonde_read(self, file, &text) : -ENOENT;
+
+	return length >= 0 && list_parse(text, (size_t)length, set);
+}
+
+static void close_node(struct sonde_instance *self, struct node *node)
+{
+	sonde_close(self, node->numastat);
+	sonde_close(self, node->meminfo);
+	sonde_close(self, node->vmstat);
+	sonde_close(self, node->cpulist);
+	sonde_close(self, node->distance);
+}
+
+static void open_node(struct sonde_instance *self, struct node *node, uint32_t id)
+{
+	node->id = id;
+	node->skip = (uint32_t)snprintf(NULL, 0, "Node %u ", id);
+	node->online = true;
+	node->numastat = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/numastat", id);
+	node->meminfo = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/meminfo", id);
+	node->vmstat = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/vmstat", id);
+	node->cpulist = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/cpulist", id);
+	node->distance = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/distance", id);
+}
+
+/* Ids of the folders nodeN: they are the nodes, whatever their numbers. */
+static void list_nodes(struct sonde_instance *self, struct set *set)
+{
+	const char *name;
+	int64_t left = sonde_list(self, NODES_FOLDER, &name);
+	uint64_t id;
+
+	*set = (struct set) { { 0 } };
+	for (; left > 0; left--, name += strlen(name) + 1) {
+		struct cursor c = whole(name, strlen(name));
+
+		if (take(&c, "node") && next_u64(&c, &id) && c.at == c.end)
+			add_to_set(set, id);
+	}
+}
+
+static struct node *find_node(struct state *state, uint32_t id)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		if (state->nodes[i].id == id)
+			return &state->nodes[i];
+	return NULL;
+}
+
+/* Opens what came online, and anew what had gone: files of a node that went away stay dead when it returns. */
+static void scan(struct sonde_instance *self, struct state *state)
+{
+	struct set present;
+
+	list_nodes(self, &present);
+	for (uint32_t id = 0; id < NODES; id++) {
+		bool online = in_set(&present, id) && in_set(&state->online, id);
+		struct node *node = find_node(state, id);
+
+		if (node && node->online && !online) {
+			close_node(self, node);
+			*node = (struct node) { .id = id };
+		} else if (online && node && !node->online) {
+			open_node(self, node, id);
+		} else if (online && !node && state->count < state->capacity) {
+			open_node(self, &state->nodes[state->count++], id);
+		}
+	}
+}
+
+/* Learns the keys of one file of a node, unless they are known. */
+static int learn(struct sonde_instance *self, struct keyed *keyed, uint32_t table,
+		 struct sonde_file *file, size_t skip)
+{
+	const char *text;
+	int64_t length = keyed->count || !file ? 0 : sonde_read(self, file, &text);
+
+	return length > 0 ? keyed_start(self, keyed, &tables[table], text, (size_t)length, skip)
+			  : 0;
+}
+
+static int learn_all(struct sonde_instance *self, struct state *state)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < state->count && !err; i++) {
+		struct node *node = &state->nodes[i];
+
+		err = learn(self, &state->numastat, TABLE_NUMA, node->numastat, 0);
+		if (!err)
+			err = learn(self, &state->meminfo, TABLE_MEMINFO, node->meminfo,
+				    node->skip);
+		if (!err)
+			err = learn(self, &state->vmstat, TABLE_VMSTAT, node->vmstat, 0);
+	}
+	return err;
+}
+
+static int start(struct sonde_instance *self)
+{
+	struct state *state = self->state;
+	struct set present, possible;
+	struct sonde_file *file = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/possible");
+	int err;
+
+	list_nodes(self, &present);
+	state->capacity = set_count(&present);
+	if (!state->capacity)
+		return sonde_unavailable(self, "no " NODES_FOLDER ": the kernel is built without "
+					       "CONFIG_NUMA, all memory is one node");
+	if (read_set(self, file, &possible) && set_count(&possible) > state->capacity)
+		state->capacity = set_count(&possible);
+	sonde_close(self, file);
+	err = sonde_grow(self, &state->nodes, state->capacity * sizeof state->nodes[0]);
+	if (err)
+		return err;
+	state->online_file = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/online");
+	state->has_memory_file = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/has_memory");
+	if (!read_set(self, state->online_file, &state->online))
+		state->online = present;
+	scan(self, state);
+	return learn_all(self, state);
+}
+
+static void sample_numa(struct sonde_instance *self, struct sonde_frame *frame,
+			const struct state *state, const struct node *node,
+			const struct set *has_memory)
+{
+	struct sonde_row row;
+	const char *text;
+	int64_t length;
+
+	if (!sonde_row(self, frame, TABLE_NUMA, &row))
+		return;
+	sonde_set_u64(&row, NODE, node->id);
+	if (has_memory)
+		sonde_set_u64(&row, HAS_MEMORY, in_set(has_memory, node->id));
+	length = node->cpulist ? sonde_read(self, node->cpulist, &text) : -ENOENT;
+	if (length > 0 && text[length - 1] == '\n')
+		length--;
+	if (length >= 0)
+		sonde_set_bytes(&row, CPULIST, text, (size_t)length);
+	length = node->numastat ? sonde_read(self, node->numastat, &text) : -ENOENT;
+	if (length >= 0)
+		keyed_parse(&state->numastat, text, (size_t)length, 0, &row, NULL);
+}
+
+static void sample_keyed(struct sonde_instance *self, struct sonde_frame *frame,
+			 const struct keyed *keyed, uint32_t table, const struct node *node,
+			 struct sonde_file *file, size_t skip)
+{
+	uint64_t key = node->id;
+	const char *text;
+	int64_t length = file ? sonde_read(self, file, &text) : -ENOENT;
+
+	if (length >= 0)
+		keyed_rows(self, frame, keyed, table, &key, text, (size_t)length, skip);
+}
+
+static void sample_distance(struct sonde_instance *self, struct sonde_frame *frame,
+			    const struct state *state, const struct node *node)
+{
+	uint64_t distance[NODES];
+	struct sonde_row row;
+	const char *text;
+	int64_t length = node->distance ? sonde_read(self, node->distance, &text) : -ENOENT;
+
+	if (length < 0 || distance_parse(text, (size_t)length, &state->online, distance) < 0)
+		return;
+	for (EACH_IN_SET(to, &state->online)) {
+		if (!sonde_row(self, frame, TABLE_DISTANCE, &row))
+			continue;
+		sonde_set_u64(&row, FROM, node->id);
+		sonde_set_u64(&row, TO, to);
+		sonde_set_u64(&row, DISTANCE, distance[to]);
+	}
+}
+
+static int sample(struct sonde_instance *self, struct sonde_frame *frame)
+{
+	struct state *state = self->state;
+	struct set online, has_memory;
+	bool knows_memory;
+
+	if (read_set(self, state->online_file, &online) &&
+	    memcmp(&online, &state->online, sizeof online) != 0) {
+		state->online = online;
+		scan(self, state);
+	}
+	knows_memory = read_set(self, state->has_memory_file, &has_memory);
+	for (uint32_t i = 0; i < state->count; i++) {
+		const struct node *node = &state->nodes[i];
+
+		if (!node->online)
+			continue;
+		sample_numa(self, frame, state, node, knows_memory ? &has_memory : NULL);
+		sample_keyed(self, frame, &state->meminfo, TABLE_MEMINFO, node, node->meminfo,
+			     node->skip);
+		sample_keyed(self, frame, &state->vmstat, TABLE_VMSTAT, node, node->vmstat, 0);
+		sample_distance(self, frame, state, node);
+	}
+	return 0;
+}
+
+SONDE_COLLECTOR(numa, "memory by NUMA node", sample, .tables = SONDE_TABLES(tables),
+		.state_size = sizeof(struct state), .start = start);
