@@ -250,7 +250,7 @@ struct line_writer {
 	size_t used, size;
 };
 
-static void put(struct line_writer *out, const char *bytes, size_t length)
+static void line_put(struct line_writer *out, const char *bytes, size_t length)
 {
 	size_t room = out->size - out->used;
 
@@ -273,17 +273,18 @@ static size_t option_name(const char *word, size_t length)
 }
 
 /* A blank inside an argument may be a title's ("sshd: alice@pts/0"): what is behind it is a value whatever it looks like. */
-static void put_redacted(struct line_writer *out, const char *argument, size_t length, bool first)
+static void line_put_redacted(struct line_writer *out, const char *argument, size_t length,
+			      bool first)
 {
 	const char *blank = (const char *)memchr(argument, ' ', length);
 	size_t word = blank ? (size_t)(blank - argument) : length;
 	size_t kept = first ? word : option_name(argument, word);
 
-	put(out, argument, kept);
+	line_put(out, argument, kept);
 	if (kept < word)
-		put(out, "*", 1);
+		line_put(out, "*", 1);
 	else if (blank)
-		put(out, " *", 2);
+		line_put(out, " *", 2);
 }
 
 size_t process_cmdline(enum process_cmdline form, const char *text, size_t length, char *line,
@@ -301,11 +302,11 @@ size_t process_cmdline(enum process_cmdline form, const char *text, size_t lengt
 		size_t n = (size_t)((nul ? nul : end) - at);
 
 		if (at > text)
-			put(&out, " ", 1);
+			line_put(&out, " ", 1);
 		if (form == CMDLINE_FULL)
-			put(&out, at, n);
+			line_put(&out, at, n);
 		else
-			put_redacted(&out, at, n, at == text);
+			line_put_redacted(&out, at, n, at == text);
 		at += n + 1;
 	}
 	return out.used;
