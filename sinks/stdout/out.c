@@ -123,7 +123,7 @@ void out_time(struct out *out, int64_t ns)
 {
 	const int64_t day = 86400 * INT64_C(1000000000);
 	int64_t days = ns / day - (ns % day < 0);
-	uint64_t rest = (uint64_t)(ns - days * day);
+	uint64_t rest = (uint64_t)ns - (uint64_t)days * (uint64_t)day;
 
 	out_date(out, days);
 	out_char(out, 'T');
