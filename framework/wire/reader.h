@@ -8,6 +8,8 @@
 struct reader_options {
 	/* As read(2): up to `size` bytes, 0 at the end (of what is there by now: the next call may have more), negative errno. */
 	int64_t (*read)(void *context, void *buffer, size_t size);
+	/* As lseek(2): the new offset, or a negative errno; NULL where the input can't. With `since`, the index is used. */
+	int64_t (*seek)(void *context, int64_t offset, int whence);
 	void *context;
 	uint64_t since,
 		until; /* CLOCK_BOOTTIME ns: instants outside are passed over; 0: no bound */
@@ -19,7 +21,7 @@ struct reader_state {
 	uint64_t damaged;   /* stretches passed over */
 	uint64_t damage_at; /* offset of the first */
 	char damage[160];   /* what it was, one sentence */
-	uint64_t torn;      /* bytes behind the last whole block */
+	uint64_t torn;      /* bytes behind the last whole block, or of zeros behind the end */
 	bool ended;         /* the sender's end record was seen */
 };
 
@@ -32,6 +34,8 @@ struct reader *reader_new(const struct reader_options *options);
  * brought. Damage is passed over and comes as a row of the table `gap` in the next instant. Returns 1; 0 where there is
  * nothing more (by now); -EBADMSG where it does not begin like a recording; another negative errno from read. */
 int reader_next(struct reader *reader, const struct instant **instant);
+
+/* As of now; after reader_next() returned 0 or an error, of the whole. */
 const struct reader_state *reader_state(const struct reader *reader);
 void reader_free(struct reader *reader);
 
