@@ -65,6 +65,22 @@ def test_a_plugin_whose_library_is_missing_is_left_out_and_named(root, tmp_path)
     assert "plugins/collector-foreign.so" not in result.stdout
 
 
+def test_other_flags_build_again_and_the_same_do_not(root, tmp_path):
+    small_tree(root, tmp_path)
+    (tmp_path / "framework/include/sonde").mkdir(parents=True)
+    shutil.copy(root / "framework/include/sonde/plugin.map", tmp_path / "framework/include/sonde")
+
+    def make(*words):
+        command = ["make", *words, "build/plugins/collector-plain.so"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
+
+    assert "plain.c" in make().stdout
+    assert make("-q").returncode == 0
+    assert "plain.c" not in make().stdout
+    assert "plain.c" in make("CFLAGS=-O1").stdout
+
+
 def test_an_installed_sonde_is_complete_and_finds_its_own_plugins(root, build, tmp_path):
     """make install under DESTDIR; the program there takes the plugins beside it."""
     if "-fsanitize" in (build / "flags").read_text():
