@@ -222,18 +222,11 @@ int option_default(const struct sonde_option *option, void *conf, struct options
 	return err;
 }
 
-/* The table and option of a key; NULL where none has it. */
-static const struct sonde_option *find(const char *key, const struct options_target *targets,
-				       size_t ntargets, void **conf)
+static const struct sonde_option *find(const char *key, const struct options_target *target)
 {
-	for (size_t t = 0; t < ntargets; t++) {
-		for (size_t i = 0; i < targets[t].count; i++) {
-			if (strcmp(targets[t].options[i].key, key) == 0) {
-				*conf = targets[t].conf;
-				return &targets[t].options[i];
-			}
-		}
-	}
+	for (size_t i = 0; i < target->count; i++)
+		if (strcmp(target->options[i].key, key) == 0)
+			return &target->options[i];
 	return NULL;
 }
 
@@ -265,20 +258,14 @@ static const struct config_key *earlier(const struct config_section *section,
 	return first == key ? NULL : first;
 }
 
-static void fill_key(struct config *config, const struct config_section *section,
-		     const struct config_key *key, const struct options_target *targets,
-		     size_t ntargets, struct options_memory **memory)
+/* One key into the one table that has it. */
+static void fill_option(struct config *config, const struct config_section *section,
+			const struct config_key *key, const struct sonde_option *option, void *conf,
+			struct options_memory **memory)
 {
-	void *conf;
-	const struct sonde_option *option = find(key->name, targets, ntargets, &conf);
 	const struct config_key *first = earlier(section, key);
 	char why[512];
 
-	if (!option) {
-		if (!first)
-			unknown_key(config, section, key, targets, ntargets);
-		return;
-	}
 	if (first && option->type != SONDE_OPT_LIST) {
 		config_error(config, key->file, key->line, "`%s` stands in line %u already",
 			     key->name, first->line);
@@ -289,6 +276,26 @@ static void fill_key(struct config *config, const struct config_section *section
 		memset((char *)conf + option->offset, 0, value_size(option->type));
 	if (option_parse(option, key->value, conf, memory, why, sizeof why))
 		config_error(config, key->file, key->line, "%s: %s", key->name, why);
+}
+
+/* A key that the host's table and the plugin's both have (`for` of an analyzer) goes to both. */
+static void fill_key(struct config *config, const struct config_section *section,
+		     const struct config_key *key, const struct options_target *targets,
+		     size_t ntargets, struct options_memory **memory)
+{
+	size_t errors = config->nerrors;
+	bool known = false;
+
+	for (size_t t = 0; t < ntargets && config->nerrors == errors; t++) {
+		const struct sonde_option *option = find(key->name, &targets[t]);
+
+		if (!option)
+			continue;
+		known = true;
+		fill_option(config, section, key, option, targets[t].conf, memory);
+	}
+	if (!known && !earlier(section, key))
+		unknown_key(config, section, key, targets, ntargets);
 }
 
 int options_fill(struct config *config, const struct config_section *section,

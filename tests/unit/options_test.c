@@ -150,21 +150,25 @@ static void test_required(void)
 static void test_two_tables(void)
 {
 	struct {
-		uint64_t interval;
+		uint64_t interval, age;
 	} host = { 0 };
 	static const struct sonde_option keys[] = {
 		{ "interval", SONDE_OPT_DURATION, 0, "1s", NULL, 0, 0, "how often" },
+		{ "age", SONDE_OPT_DURATION, 8, "4s", NULL, 0, 0, "of both" },
 	};
-	const struct options_target targets[] = { { keys, 1, &host },
+	const struct options_target targets[] = { { keys, 2, &host },
 						  { options, NOPTIONS, &conf } };
 
-	config_read_text(&config, "a.ini", "[x]\ncount = 3\ninterval = 2s\nintervl = 1s\n");
+	config_read_text(&config, "a.ini",
+			 "[x]\ncount = 3\ninterval = 2s\nintervl = 1s\nage = 3s\n");
 	CU_ASSERT_EQUAL(options_fill(&config, &config.sections[0], targets, 2, &memory), -EINVAL);
 	CU_ASSERT_EQUAL(config.nerrors, 1);
 	CU_ASSERT_STRING_EQUAL(config.errors[0],
 			       "a.ini:4: [x] has no key `intervl`; did you mean `interval`?");
 	CU_ASSERT_EQUAL(host.interval, 2000000000);
 	CU_ASSERT_EQUAL(conf.count, 3);
+	CU_ASSERT_EQUAL(host.age, 3000000000);
+	CU_ASSERT_EQUAL(conf.age, 3000000000);
 	done();
 }
 
