@@ -1,4 +1,5 @@
-/* The analysis: folds instants into the streams that analyzers declare, in constant memory, and lets them judge. */
+/* The analysis: folds instants into the streams that analyzers declare, in constant memory, and lets them judge. For one
+ * thread at a time. */
 #ifndef WINDOW_ANALYSIS_H
 #define WINDOW_ANALYSIS_H
 
@@ -12,23 +13,27 @@ struct analysis;
 struct analysis *analysis_new(void);
 
 /* An analyzer instance that the host has made and filled (its host->analysis is set by the caller to analysis_services);
- * its streams are taken from `ops`. The instance must outlive the analysis. 0, or -EINVAL and a sentence in `why`. */
+ * its streams are taken from `ops`. Both must outlive the analysis. 0, -EINVAL and a sentence in `why`, or -ENOMEM. */
 int analysis_add(struct analysis *analysis, struct sonde_instance *self,
 		 const struct sonde_analyzer_ops *ops, char *why, size_t size);
 
-/* Folds one instant. 0 or -ENOMEM. */
+/* Folds one instant. Only one machine is judged, the first: instants of others are counted and passed over. 0 or -ENOMEM. */
 int analysis_instant(struct analysis *analysis, const struct instant *instant);
 
 /* Lets every analyzer judge; findings, evidence, metrics and judgements become rows of `records` (core/records.h), findings
  * by severity, then weight, then id and about: the same input gives the same bytes. 0 or negative errno. */
 int analysis_judge(struct analysis *analysis, struct sonde_frame *records);
 
-/* What a reader needs to know of the window: begin, end, observed, instants. */
+/* Another window begins: slices are forgotten, while counters keep their bases and stretches that go on go on. For live
+ * use, after each judgement (window/live.h). */
+void analysis_restart(struct analysis *analysis);
+
+/* What a reader needs to know of the window: begin, end, observed, count (instants). */
 const struct sonde_slice *analysis_window(const struct analysis *analysis);
 
 void analysis_free(struct analysis *analysis);
 
-/* Behind sonde_series() and its like. */
+/* Behind sonde_series() and its like; they work while judge() runs. */
 extern const struct sonde_analysis analysis_services;
 
 #endif

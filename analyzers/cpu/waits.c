@@ -1,0 +1,155 @@
+/* cpu.process_runq_wait: processes that could run and stood in the queue (/proc/PID/schedstat, proc_pid_schedstat(5),
+ * Documentation/scheduler/sched-stats.rst). Processes of one name are one finding that names each: a pool of workers that
+ * waits is one matter, not forty. */
+#include <stdlib.h>
+
+#include "cpu.h"
+
+enum { MEMBERS_TOLD = 8, GROUPS_MOST = 256 };
+
+static const struct sonde_advice advice = {
+	.id = "cpu.process_runq_wait",
+	.why = "The process could run and was not let: its work took longer by the time that it waited, however fast the "
+	       "code is.",
+	.action =
+		"Let fewer processes run at once, or give this one a larger share: renice -n -5 -p PID, or "
+		"systemctl set-property UNIT CPUWeight=200; look at cpu.saturation and at limits (cpu.max) too.",
+	.need = "root, for a higher priority or weight",
+	.risk = "what it competes with becomes slower",
+	.undo = "renice -n 0 -p PID, or systemctl revert UNIT",
+};
+
+/* Processes of one name. */
+struct group {
+	const char *label;
+	const struct sonde_series *members[MEMBERS_TOLD]; /* the first of them, heaviest first */
+	uint32_t count;
+	struct sonde_held held;
+};
+
+static void join(struct group *group, const struct sonde_series *series)
+{
+	const struct sonde_held *held = &series->held;
+
+	if (group->count < MEMBERS_TOLD)
+		group->members[group->count] = series;
+	if (!group->count || held->begin < group->held.begin)
+		group->held.begin = held->begin;
+	if (held->end > group->held.end)
+		group->held.end = held->end;
+	/* They wait at the same time: the longest is how long it went on. */
+	if (held->time > group->held.time)
+		group->held.time = held->time;
+	if (held->max > group->held.max)
+		group->held.max = held->max;
+	group->held.numerator += held->numerator;
+	group->held.denominator += held->denominator;
+	group->count++;
+}
+
+/* Heaviest processes come first, so that groups are in the order of their heaviest. */
+static uint32_t make_groups(const struct conf *conf, const struct sonde_series *series,
+			    uint32_t count, struct group *groups)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t g = 0;
+
+		if (!series[i].held.time || strcmp(series[i].key, "other") == 0 ||
+		    series[i].held.denominator < (double)conf->wait_least)
+			continue;
+		while (g < n && strcmp(groups[g].label, series[i].label) != 0)
+			g++;
+		if (g == GROUPS_MOST)
+			continue;
+		if (g == n)
+			groups[n++] = (struct group) { .label = series[i].label };
+		join(&groups[g], &series[i]);
+	}
+	return n;
+}
+
+static int pid_length(const struct sonde_series *series)
+{
+	return (int)strcspn(series->key, " ");
+}
+
+/* "4711 4712 4713 and 5 more" */
+static void list_pids(const struct group *group, char *list, size_t size)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < group->count && i < MEMBERS_TOLD && used < size; i++)
+		used += (size_t)snprintf(list + used, size - used, "%s%.*s", i ? " " : "",
+					 pid_length(group->members[i]), group->members[i]->key);
+	if (group->count > MEMBERS_TOLD && used < size)
+		snprintf(list + used, size - used, " and %u more", group->count - MEMBERS_TOLD);
+}
+
+static void report(struct sonde_instance *self, const struct group *group, const char *origin)
+{
+	const struct conf *conf = self->conf;
+	struct sonde_evidence evidence[MEMBERS_TOLD + 2] = { 0 };
+	struct sonde_words about, title, names[MEMBERS_TOLD];
+	double mean = sonde_held_mean(&group->held);
+	uint32_t n = 0;
+	char pids[200];
+
+	list_pids(group, pids, sizeof pids);
+	if (group->count == 1) {
+		sonde_say(&about, "process %s (%s)", pids, group->label);
+		sonde_say(&title,
+			  "Process %s (%s) waited for a CPU %.1f %% of the time that it could run",
+			  pids, group->label, mean * 100);
+	} else {
+		sonde_say(&about, "processes %s", group->label);
+		sonde_say(
+			&title,
+			"%u processes %s (%s) waited for a CPU %.1f %% of the time that they could run",
+			group->count, group->label, pids, mean * 100);
+	}
+	evidence[n++] = (struct sonde_evidence) { .name = "cpu.process_wait",
+						  .value = mean,
+						  .unit = SONDE_BASE_RATIO,
+						  .origin = origin };
+	evidence[n++] = (struct sonde_evidence) { .name = "cpu.process_runnable",
+						  .value = group->held.denominator,
+						  .unit = SONDE_BASE_NS,
+						  .origin = origin };
+	for (uint32_t i = 0; group->count > 1 && i < group->count && i < MEMBERS_TOLD; i++) {
+		const struct sonde_series *series = group->members[i];
+
+		evidence[n++] = (struct sonde_evidence) {
+			.name = sonde_say(&names[i], "process %.*s (%s)", pid_length(series),
+					  series->key, series->label),
+			.value = sonde_held_mean(&series->held),
+			.unit = SONDE_BASE_RATIO,
+			.origin = origin,
+		};
+	}
+	sonde_found(self, &advice,
+		    mean > conf->wait_critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
+		    about.text, title.text, &group->held, evidence, n);
+}
+
+void cpu_waits(struct sonde_instance *self)
+{
+	const struct conf *conf = self->conf;
+	const bool threads = sonde_single(self, THREADS_DELAY) != NULL;
+	uint32_t count, ngroups;
+	const struct sonde_series *series =
+		sonde_series(self, threads ? THREADS_WAIT : PROCESS_WAIT, &count);
+	struct group *groups = calloc(GROUPS_MOST, sizeof *groups);
+
+	if (!groups) {
+		sonde_not_judged(self, advice.id, "out of memory");
+		return;
+	}
+	ngroups = make_groups(conf, series, count, groups);
+	for (uint32_t g = 0; g < ngroups && g < conf->limit; g++)
+		report(self, &groups[g],
+		       threads ? "/proc/PID/task/*/schedstat fields 1 2"
+			       : "/proc/PID/schedstat fields 1 2, leader thread");
+	free(groups);
+}

@@ -1,0 +1,560 @@
+/* The analysis: analyzers and their streams, the machine that is judged, the gaps in what was seen of it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "window/analysis.h"
+#include "window/needs.h"
+#include "window/track.h"
+#include "window/verdict.h"
+
+enum { TRACKS_MOST = 1024, GAPS_KEPT = 32 };
+
+/* An analyzer. */
+struct member {
+	struct sonde_instance *self;
+	const struct sonde_analyzer_ops *ops;
+	struct stream *streams;
+	struct series_list *lists; /* while it judges */
+	bool *listed;
+	uint32_t nstreams;
+	struct sonde_catalogue *catalogue;
+	uint32_t ncatalogue;
+};
+
+struct gap {
+	uint64_t begin, end;
+	uint64_t instance; /* hash of its name; 0: all */
+};
+
+struct analysis {
+	struct member **members;
+	uint32_t nmembers;
+	struct stream **streams; /* of all members */
+	uint32_t nstreams;
+	struct names names;
+	struct track **tracks;
+	uint32_t ntracks;
+	uint32_t hint; /* tables come in the same order at every instant */
+	struct gap gaps[GAPS_KEPT];
+	uint32_t ngaps;
+	struct needs_notes notes;
+	struct sonde_slice window;
+	uint64_t base; /* begin of the window */
+	uint64_t last; /* the last instant */
+	char *machine, *boot;
+	uint64_t foreign;
+	struct verdicts verdicts;
+};
+
+/* Whose judge() is running on this thread. */
+static _Thread_local struct {
+	struct analysis *analysis;
+	struct member *member;
+} judging;
+
+struct analysis *analysis_new(void)
+{
+	return calloc(1, sizeof(struct analysis));
+}
+
+/* ---- analyzers ---- */
+
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format,
+							...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, size, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* An item of a plugin's array, whose items may be shorter or longer than this host's. */
+static void take_item(void *to, size_t size, const struct sonde_array *array, uint32_t i)
+{
+	size_t take = array->stride < size ? array->stride : size;
+
+	memset(to, 0, size);
+	memcpy(to, (const char *)array->items + (size_t)i * array->stride, take);
+}
+
+static int check_stream(const struct sonde_stream *stream, uint32_t i, char *why, size_t size)
+{
+	if (!stream->name || !stream->table || !stream->plus || !*stream->plus)
+		return refuse(why, size, "stream %u lacks a name, a table or a column", i);
+	if (stream->reduce > SONDE_SPREAD)
+		return refuse(why, size, "stream %s: this host does not know how it reduces",
+			      stream->name);
+	if (stream->also > i)
+		return refuse(why, size, "stream %s: `also` is not an earlier stream",
+			      stream->name);
+	return 0;
+}
+
+static int take_streams(struct analysis *analysis, struct member *member, char *why, size_t size)
+{
+	const struct sonde_array *array = &member->ops->streams;
+	int err = 0;
+
+	member->streams = calloc(array->count + 1, sizeof *member->streams);
+	member->lists = calloc(array->count + 1, sizeof *member->lists);
+	member->listed = calloc(array->count + 1, sizeof *member->listed);
+	if (!member->streams || !member->lists || !member->listed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < array->count && !err; i++) {
+		struct stream *stream = &member->streams[i];
+
+		take_item(&stream->declared, sizeof stream->declared, array, i);
+		err = check_stream(&stream->declared, i, why, size);
+		if (!err)
+			err = store_init(&stream->store, &analysis->names, &analysis->base);
+		if (!err && stream->declared.also)
+			stream->store.also = &member->streams[stream->declared.also - 1].store;
+		member->nstreams++;
+	}
+	return err;
+}
+
+static int take_catalogue(struct member *member, char *why, size_t size)
+{
+	const struct sonde_array *array = &member->ops->catalogue;
+
+	member->catalogue = calloc(array->count + 1, sizeof *member->catalogue);
+	if (!member->catalogue)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < array->count; i++) {
+		struct sonde_catalogue *line = &member->catalogue[i];
+
+		take_item(line, sizeof *line, array, i);
+		if (!line->id || !line->title)
+			return refuse(why, size, "line %u of its catalogue lacks an id or a title",
+				      i);
+		member->ncatalogue++;
+	}
+	return 0;
+}
+
+static void free_member(struct member *member)
+{
+	if (!member)
+		return;
+	for (uint32_t i = 0; i < member->nstreams; i++)
+		store_free(&member->streams[i].store);
+	free(member->catalogue);
+	free(member->listed);
+	free(member->lists);
+	free(member->streams);
+	free(member);
+}
+
+/* Thresholds are the configuration's. */
+static void read_thresholds(struct member *member)
+{
+	const char *conf = member->self->conf;
+
+	for (uint32_t i = 0; i < member->nstreams; i++) {
+		const struct sonde_stream *declared = &member->streams[i].declared;
+		struct store *store = &member->streams[i].store;
+
+		store->has_threshold = declared->threshold != 0;
+		if (declared->threshold)
+			memcpy(&store->threshold, conf + declared->threshold,
+			       sizeof store->threshold);
+		if (declared->hold)
+			memcpy(&store->hold, conf + declared->hold, sizeof store->hold);
+		if (declared->floor)
+			memcpy(&store->floor, conf + declared->floor, sizeof store->floor);
+	}
+}
+
+int analysis_add(struct analysis *analysis, struct sonde_instance *self,
+		 const struct sonde_analyzer_ops *ops, char *why, size_t size)
+{
+	struct member *member = calloc(1, sizeof *member);
+	struct member **members;
+	struct stream **streams;
+	int err = -ENOMEM;
+
+	if (!member)
+		return -ENOMEM;
+	member->self = self;
+	member->ops = ops;
+	err = take_streams(analysis, member, why, size);
+	if (!err)
+		err = take_catalogue(member, why, size);
+	if (err)
+		goto fail;
+	err = -ENOMEM;
+	members = realloc(analysis->members, (analysis->nmembers + 1) * sizeof *members);
+	if (!members)
+		goto fail;
+	analysis->members = members;
+	streams = realloc(analysis->streams,
+			  (analysis->nstreams + member->nstreams + 1) * sizeof *streams);
+	if (!streams)
+		goto fail;
+	analysis->streams = streams;
+	for (uint32_t i = 0; i < member->nstreams; i++)
+		streams[analysis->nstreams++] = &member->streams[i];
+	members[analysis->nmembers++] = member;
+	read_thresholds(member);
+	return 0;
+fail:
+	free_member(member);
+	return err;
+}
+
+/* ---- instants ---- */
+
+/* FNV-1a, 64 bits (RFC 9923). */
+static uint64_t hash_bytes(const char *bytes, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	while (length--)
+		hash = (hash ^ (unsigned char)*bytes++) * 0x100000001b3u;
+	return hash;
+}
+
+/* A suspended host counted nothing while its boot time went on; behind damage or a crash the rows may be others. Ticks that
+ * were only missed or dropped are another matter: the counters went on, the next interval is longer and just as true. */
+static bool breaks(const char *reason, uint32_t length)
+{
+	static const char *const harmless[] = { "missed", "dropped", "error", "rows", "disk_full" };
+
+	for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+		if (strlen(harmless[i]) == length && memcmp(harmless[i], reason, length) == 0)
+			return false;
+	return true;
+}
+
+static const char *record_text(const struct sonde_view *view, uint32_t row, uint32_t slot,
+			       uint32_t *length)
+{
+	*length = 0;
+	if (!sonde_view_has(view, row, slot))
+		return "";
+	return sonde_view_bytes(view, sonde_view_slots(view, row)[slot], length);
+}
+
+static void take_gaps(struct analysis *analysis, const struct sonde_view *view)
+{
+	for (uint32_t i = 0; i < view->nrows; i++) {
+		const uint64_t *slots = sonde_view_slots(view, i);
+		uint32_t length;
+		const char *text = record_text(view, i, GAP_REASON, &length);
+		struct gap *gap = &analysis->gaps[analysis->ngaps % GAPS_KEPT];
+
+		if (!breaks(text, length))
+			continue;
+		text = record_text(view, i, GAP_INSTANCE, &length);
+		gap->instance = length ? hash_bytes(text, length) : 0;
+		gap->begin = sonde_view_has(view, i, GAP_BEGIN) ? slots[GAP_BEGIN] : 0;
+		gap->end = sonde_view_has(view, i, GAP_END) ? slots[GAP_END] : view->begin;
+		analysis->ngaps++;
+	}
+}
+
+static void take_notes(struct analysis *analysis, const struct sonde_view *view)
+{
+	for (uint32_t i = 0; i < view->nrows; i++) {
+		uint32_t instance_length, length;
+		const char *instance = record_text(view, i, NOTE_INSTANCE, &instance_length);
+		const char *text = record_text(view, i, NOTE_TEXT, &length);
+
+		needs_note(&analysis->notes, instance, instance_length, text, length);
+	}
+}
+
+/* Whether a gap lies between two instants of a section. */
+static bool is_broken(const struct analysis *analysis, const char *instance, uint64_t from,
+		      uint64_t to)
+{
+	uint32_t n = analysis->ngaps < GAPS_KEPT ? analysis->ngaps : GAPS_KEPT;
+	uint64_t hash = hash_bytes(instance, strlen(instance));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gap *gap = &analysis->gaps[i];
+
+		if ((!gap->instance || gap->instance == hash) && gap->begin < to && gap->end > from)
+			return true;
+	}
+	return false;
+}
+
+static struct track *track_for(struct analysis *analysis, const struct sonde_view *view)
+{
+	struct track **tracks;
+
+	for (uint32_t i = 0; i < analysis->ntracks; i++) {
+		uint32_t at = (analysis->hint + i) % analysis->ntracks;
+
+		if (track_is(analysis->tracks[at], view)) {
+			analysis->hint = at + 1;
+			return analysis->tracks[at];
+		}
+	}
+	if (analysis->ntracks == TRACKS_MOST)
+		return NULL;
+	tracks = realloc(analysis->tracks, (analysis->ntracks + 1) * sizeof *tracks);
+	if (!tracks)
+		return NULL;
+	analysis->tracks = tracks;
+	tracks[analysis->ntracks] =
+		track_new(view, analysis->streams, analysis->nstreams, &analysis->names);
+	return tracks[analysis->ntracks] ? tracks[analysis->ntracks++] : NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* The first machine, in its first boot: boot times of another one mean other moments. */
+static int is_ours(struct analysis *analysis, const struct sonde_stream_header *header)
+{
+	if (!analysis->machine) {
+		analysis->machine = strdup(header->machine_id ? header->machine_id : "");
+		analysis->boot = strdup(header->boot_id ? header->boot_id : "");
+		if (!analysis->machine || !analysis->boot)
+			return -ENOMEM;
+	}
+	return same_text(analysis->machine, header->machine_id) &&
+	       same_text(analysis->boot, header->boot_id);
+}
+
+static void follow_window(struct analysis *analysis, const struct instant *instant)
+{
+	uint64_t now = instant->begin;
+	bool data = false;
+
+	for (uint32_t i = 0; i < instant->nviews && !data; i++)
+		data = !(instant->views[i].schema->flags & SONDE_EVENTS);
+	if (!data)
+		return;
+	if (!analysis->window.count) {
+		analysis->window.begin = now;
+		analysis->base = analysis->last ? analysis->last : now;
+		if (analysis->base > now)
+			analysis->base = now;
+		analysis->window.begin = analysis->base;
+	}
+	if (analysis->last && now > analysis->last && analysis->last >= analysis->window.begin &&
+	    !is_broken(analysis, "", analysis->last, now))
+		analysis->window.observed += now - analysis->last;
+	if (now > analysis->window.end)
+		analysis->window.end = now;
+	analysis->window.count++;
+	analysis->last = now;
+}
+
+static int fold_view(struct analysis *analysis, const struct sonde_view *view)
+{
+	struct track *track;
+	uint64_t from;
+
+	if (view->schema->flags & SONDE_EVENTS)
+		return 0;
+	track = track_for(analysis, view);
+	if (!track)
+		return analysis->ntracks == TRACKS_MOST ? 0 : -ENOMEM;
+	from = track_time(track);
+	return track_view(track, view,
+			  analysis->ngaps &&
+				  is_broken(analysis, view->instance ? view->instance : "", from,
+					    view_time(view)));
+}
+
+int analysis_instant(struct analysis *analysis, const struct instant *instant)
+{
+	int ours = is_ours(analysis, instant->header);
+	int err = 0;
+
+	if (ours < 0)
+		return ours;
+	if (!ours) {
+		analysis->foreign++;
+		return 0;
+	}
+	for (uint32_t i = 0; i < instant->nviews; i++) {
+		const struct sonde_view *view = &instant->views[i];
+
+		if (!(view->schema->flags & SONDE_EVENTS))
+			continue;
+		if (strcmp(view->schema->name, record_tables[RECORD_GAP].name) == 0)
+			take_gaps(analysis, view);
+		else if (strcmp(view->schema->name, record_tables[RECORD_NOTE].name) == 0)
+			take_notes(analysis, view);
+	}
+	follow_window(analysis, instant);
+	for (uint32_t i = 0; i < instant->nviews && !err; i++)
+		err = fold_view(analysis, &instant->views[i]);
+	return err;
+}
+
+/* ---- judging ---- */
+
+static struct stream *current(struct sonde_instance *self, uint32_t stream)
+{
+	struct member *member = judging.member;
+
+	if (!member || member->self != self || stream >= member->nstreams)
+		return NULL;
+	if (!member->listed[stream]) {
+		member->listed[stream] = true;
+		if (store_list(&member->streams[stream].store, &member->lists[stream]))
+			judging.analysis->verdicts.no_memory = true;
+	}
+	return &member->streams[stream];
+}
+
+static const struct sonde_series *service_series(struct sonde_instance *self, uint32_t stream,
+						 uint32_t *count)
+{
+	*count = 0;
+	if (!current(self, stream))
+		return NULL;
+	*count = judging.member->lists[stream].count;
+	return judging.member->lists[stream].series;
+}
+
+static const struct sonde_slice *service_slices(struct sonde_instance *self, uint32_t stream,
+						uint32_t series, uint32_t *count)
+{
+	const struct stream *of = current(self, stream);
+
+	*count = 0;
+	if (!of)
+		return NULL;
+	*count = store_slices(&of->store, &judging.member->lists[stream], series);
+	return judging.member->lists[stream].buffer;
+}
+
+static const struct sonde_slice *service_window(struct sonde_instance *self)
+{
+	static const struct sonde_slice none;
+
+	return judging.member && judging.member->self == self ? &judging.analysis->window : &none;
+}
+
+static void service_finding(struct sonde_instance *self, const struct sonde_finding *finding)
+{
+	if (judging.member && judging.member->self == self)
+		verdicts_finding(&judging.analysis->verdicts, finding);
+}
+
+static void service_metric(struct sonde_instance *self, const struct sonde_metric *metric)
+{
+	if (judging.member && judging.member->self == self)
+		verdicts_metric(&judging.analysis->verdicts, metric);
+}
+
+static void service_not_judged(struct sonde_instance *self, const char *id, const char *reason)
+{
+	if (judging.member && judging.member->self == self)
+		verdicts_not_judged(&judging.analysis->verdicts, id, reason);
+}
+
+const struct sonde_analysis analysis_services = {
+	.size = sizeof(struct sonde_analysis),
+	.series = service_series,
+	.slices = service_slices,
+	.window = service_window,
+	.finding = service_finding,
+	.metric = service_metric,
+	.not_judged = service_not_judged,
+};
+
+static void open_catalogue(struct analysis *analysis, const struct member *member)
+{
+	for (uint32_t i = 0; i < member->ncatalogue; i++) {
+		char reason[512];
+		bool met = needs_met(member->catalogue[i].needs, analysis->tracks,
+				     analysis->ntracks, &analysis->notes, reason, sizeof reason);
+
+		if (met && analysis->window.count < 2) {
+			snprintf(reason, sizeof reason,
+				 "there are fewer than two instants; record for longer");
+			met = false;
+		}
+		verdicts_judgement(&analysis->verdicts, &member->catalogue[i], met ? NULL : reason);
+	}
+}
+
+static int judge_member(struct analysis *analysis, struct member *member)
+{
+	int err;
+
+	open_catalogue(analysis, member);
+	judging.analysis = analysis;
+	judging.member = member;
+	err = member->ops->judge ? member->ops->judge(member->self) : 0;
+	judging.member = NULL;
+	for (uint32_t i = 0; i < member->nstreams; i++) {
+		if (member->listed[i])
+			series_list_free(&member->lists[i]);
+		member->listed[i] = false;
+		if (member->streams[i].store.no_memory)
+			analysis->verdicts.no_memory = true;
+	}
+	return err;
+}
+
+/* Analyzers in the order of their sections' names, however they were loaded. */
+static int by_name(const void *a, const void *b)
+{
+	const struct member *const *x = a, *const *y = b;
+
+	return strcmp((*x)->self->name, (*y)->self->name);
+}
+
+int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < analysis->nstreams; i++)
+		store_settle(&analysis->streams[i]->store);
+	if (analysis->nmembers)
+		qsort(analysis->members, analysis->nmembers, sizeof *analysis->members, by_name);
+	for (uint32_t i = 0; i < analysis->nmembers && !err; i++)
+		err = judge_member(analysis, analysis->members[i]);
+	if (!err)
+		err = verdicts_rows(&analysis->verdicts, records);
+	verdicts_free(&analysis->verdicts);
+	return err;
+}
+
+void analysis_restart(struct analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->nstreams; i++)
+		store_restart(&analysis->streams[i]->store);
+	analysis->window = (struct sonde_slice) { 0 };
+	analysis->base = analysis->last;
+}
+
+const struct sonde_slice *analysis_window(const struct analysis *analysis)
+{
+	return &analysis->window;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	if (!analysis)
+		return;
+	for (uint32_t i = 0; i < analysis->ntracks; i++)
+		track_free(analysis->tracks[i]);
+	for (uint32_t i = 0; i < analysis->nmembers; i++)
+		free_member(analysis->members[i]);
+	needs_free(&analysis->notes);
+	names_free(&analysis->names);
+	free(analysis->tracks);
+	free(analysis->streams);
+	free(analysis->members);
+	free(analysis->machine);
+	free(analysis->boot);
+	free(analysis);
+}

@@ -1,0 +1,220 @@
+/* The slices of a stream gathered into series, heaviest first, for judge(). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "window/store.h"
+
+/* A cell and where it stands. */
+struct place {
+	const struct cell *cell;
+	uint32_t slice;
+	uint32_t series;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->cell->name->id != y->cell->name->id)
+		return x->cell->name->id < y->cell->name->id ? -1 : 1;
+	if (x->slice != y->slice)
+		return x->slice < y->slice ? -1 : 1;
+	return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+static int by_series(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	if (x->slice != y->slice)
+		return x->slice < y->slice ? -1 : 1;
+	return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+/* One name: where its places begin, and how heavy it is. */
+struct group {
+	uint32_t first, count;
+	double weight;
+	uint32_t id;
+	bool other;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->other != y->other)
+		return x->other ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint32_t gather(const struct store *store, struct place *places)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < STORE_SLICES; s++)
+		for (uint32_t c = 0; c < store->slices[s].ncells; c++)
+			places[n++] = (struct place) { &store->slices[s].cells[c], s, 0 };
+	qsort(places, n, sizeof *places, by_name);
+	return n;
+}
+
+static uint32_t make_groups(const struct place *places, uint32_t n, struct group *groups)
+{
+	uint32_t ngroups = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct name *name = places[i].cell->name;
+
+		if (!i || places[i - 1].cell->name != name)
+			groups[ngroups++] = (struct group) {
+				.first = i,
+				.id = name->id,
+				.other = strcmp(name->key, "other") == 0,
+			};
+		groups[ngroups - 1].count++;
+		groups[ngroups - 1].weight += places[i].cell->numerator;
+	}
+	qsort(groups, ngroups, sizeof *groups, by_weight);
+	return ngroups;
+}
+
+static void add_to_slice(struct sonde_slice *to, const struct cell *cell, const struct slice *slice)
+{
+	if (!to->count) {
+		to->begin = slice->begin;
+		to->first = cell->first;
+		to->min = cell->min;
+		to->max = cell->max;
+	}
+	to->end = slice->end;
+	to->observed += (uint64_t)cell->observed;
+	to->above += (uint64_t)cell->held_time;
+	to->count += cell->count;
+	to->last = cell->last;
+	if (cell->min < to->min)
+		to->min = cell->min;
+	if (cell->max > to->max)
+		to->max = cell->max;
+	to->numerator += cell->numerator;
+	to->denominator += cell->denominator;
+}
+
+static void add_to_held(struct sonde_held *held, const struct cell *cell)
+{
+	if (!cell->held_end)
+		return;
+	if (!held->end || cell->held_begin < held->begin)
+		held->begin = cell->held_begin;
+	if (cell->held_end > held->end)
+		held->end = cell->held_end;
+	if (!held->time || cell->held_max > held->max)
+		held->max = cell->held_max;
+	held->time += (uint64_t)cell->held_time;
+	held->numerator += cell->held_numerator;
+	held->denominator += cell->held_denominator;
+	held->stretches += cell->stretches;
+}
+
+static void fill(const struct store *store, struct series_list *list, const struct place *places,
+		 uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cell *cell = places[i].cell;
+		struct sonde_series *series = &list->series[places[i].series];
+
+		if (!series->key) {
+			bool other = places[i].series == STORE_SERIES;
+
+			list->first[places[i].series] = i;
+			series->key = other ? "other" : cell->name->key;
+			series->label =
+				cell->name->label && !other ? cell->name->label : series->key;
+		}
+		if (i == list->first[places[i].series] || places[i].slice != places[i - 1].slice)
+			series->nslices++;
+		add_to_slice(&series->total, cell, &store->slices[places[i].slice]);
+		add_to_held(&series->held, cell);
+		series->resets += cell->resets;
+		list->cells[i] = cell;
+		list->slice_of[i] = places[i].slice;
+	}
+	list->first[list->count] = n;
+}
+
+static bool allocate(struct series_list *list, uint32_t ncells, uint32_t nseries)
+{
+	list->series = calloc(nseries, sizeof *list->series);
+	list->first = calloc(nseries + 1, sizeof *list->first);
+	list->cells = calloc(ncells, sizeof(const struct cell *));
+	list->slice_of = calloc(ncells, sizeof *list->slice_of);
+	list->buffer = calloc(STORE_SLICES, sizeof *list->buffer);
+	return list->series && list->first && list->cells && list->slice_of && list->buffer;
+}
+
+int store_list(struct store *store, struct series_list *list)
+{
+	uint32_t ncells = 0, ngroups;
+	struct place *places = NULL;
+	struct group *groups = NULL;
+	int err = -ENOMEM;
+
+	*list = (struct series_list) { 0 };
+	for (uint32_t i = 0; i < STORE_SLICES; i++)
+		ncells += store->slices[i].ncells;
+	if (!ncells)
+		return 0;
+	places = malloc(ncells * sizeof *places);
+	groups = malloc(ncells * sizeof *groups);
+	if (!places || !groups)
+		goto out;
+	gather(store, places);
+	ngroups = make_groups(places, ncells, groups);
+	list->count = ngroups > STORE_SERIES ? STORE_SERIES + 1 : ngroups;
+	if (!allocate(list, ncells, list->count))
+		goto out;
+	for (uint32_t g = 0; g < ngroups; g++)
+		for (uint32_t i = 0; i < groups[g].count; i++)
+			places[groups[g].first + i].series = g < STORE_SERIES ? g : STORE_SERIES;
+	qsort(places, ncells, sizeof *places, by_series);
+	fill(store, list, places, ncells);
+	err = 0;
+out:
+	if (err)
+		series_list_free(list);
+	free(groups);
+	free(places);
+	return err;
+}
+
+uint32_t store_slices(const struct store *store, struct series_list *list, uint32_t series)
+{
+	uint32_t n = 0;
+
+	if (series >= list->count)
+		return 0;
+	for (uint32_t i = list->first[series]; i < list->first[series + 1]; i++) {
+		bool same = n && list->slice_of[i] == list->slice_of[i - 1];
+
+		if (!same)
+			list->buffer[n++] = (struct sonde_slice) { 0 };
+		add_to_slice(&list->buffer[n - 1], list->cells[i],
+			     &store->slices[list->slice_of[i]]);
+	}
+	return n;
+}
+
+void series_list_free(struct series_list *list)
+{
+	free(list->buffer);
+	free(list->slice_of);
+	free(list->cells);
+	free(list->first);
+	free(list->series);
+	*list = (struct series_list) { 0 };
+}

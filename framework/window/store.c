@@ -1,0 +1,473 @@
+/* What a stream keeps of time: seconds become slices, and stretches above the threshold are told exactly. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "window/store.h"
+
+enum { BUCKETS_FIRST = 16, CELLS_FIRST = 4 };
+
+static const char other_key[] = "other";
+
+int store_init(struct store *store, struct names *names, const uint64_t *base)
+{
+	*store = (struct store) { .names = names, .base = base, .generation = 1 };
+	store->slices = calloc(STORE_SLICES, sizeof *store->slices);
+	return store->slices ? 0 : -ENOMEM;
+}
+
+static void drop_cells(struct store *store, struct slice *slice)
+{
+	for (uint32_t i = 0; i < slice->ncells; i++)
+		name_put(store->names, slice->cells[i].name);
+	free(slice->cells);
+	*slice = (struct slice) { 0 };
+}
+
+void store_free(struct store *store)
+{
+	for (uint32_t i = 0; store->slices && i < STORE_SLICES; i++)
+		drop_cells(store, &store->slices[i]);
+	for (uint32_t i = 0; i < store->nbuckets; i++) {
+		for (struct series *series = store->buckets[i], *next; series; series = next) {
+			next = series->next;
+			name_put(store->names, series->name);
+			free(series);
+		}
+	}
+	free(store->buckets);
+	free(store->slices);
+	*store = (struct store) { 0 };
+}
+
+static void grow_buckets(struct store *store)
+{
+	uint32_t n = store->nbuckets ? store->nbuckets * 2 : BUCKETS_FIRST;
+	struct series **buckets = calloc(n, sizeof(struct series *));
+
+	if (!buckets)
+		return;
+	for (uint32_t i = 0; i < store->nbuckets; i++) {
+		for (struct series *series = store->buckets[i], *next; series; series = next) {
+			struct series **bucket = &buckets[series->name->hash & (n - 1)];
+
+			next = series->next;
+			series->next = *bucket;
+			*bucket = series;
+		}
+	}
+	free(store->buckets);
+	store->buckets = buckets;
+	store->nbuckets = n;
+}
+
+struct series *store_series(struct store *store, struct name *name)
+{
+	struct series **bucket;
+	struct series *series;
+
+	if (store->nseries >= store->nbuckets)
+		grow_buckets(store);
+	if (!store->nbuckets)
+		goto no_memory;
+	bucket = &store->buckets[name->hash & (store->nbuckets - 1)];
+	for (series = *bucket; series; series = series->next) {
+		if (series->name == name) {
+			name_put(store->names, name);
+			series->refs++;
+			return series;
+		}
+	}
+	series = malloc(sizeof *series);
+	if (!series)
+		goto no_memory;
+	*series = (struct series) { .next = *bucket, .name = name, .refs = 1 };
+	*bucket = series;
+	store->nseries++;
+	store->single = series;
+	return series;
+no_memory:
+	name_put(store->names, name);
+	return NULL;
+}
+
+/* Heaviest first; the id, the order of appearance, makes it the same on every run. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	if (x->numerator != y->numerator)
+		return x->numerator < y->numerator ? 1 : -1;
+	return x->name->id < y->name->id ? -1 : x->name->id > y->name->id;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	if (x->name->id != y->name->id)
+		return x->name->id < y->name->id ? -1 : 1;
+	return x->second < y->second ? -1 : x->second > y->second;
+}
+
+static void add_held(struct cell *to, const struct cell *from)
+{
+	if (!from->held_end)
+		return;
+	if (!to->held_end || from->held_begin < to->held_begin)
+		to->held_begin = from->held_begin;
+	if (from->held_end > to->held_end)
+		to->held_end = from->held_end;
+	if (!to->stretches || from->held_max > to->held_max)
+		to->held_max = from->held_max;
+	to->held_time += from->held_time;
+	to->held_numerator += from->held_numerator;
+	to->held_denominator += from->held_denominator;
+}
+
+/* Two keys, or one key's two stretches of time, `from` the later one. */
+static void add_cell(struct cell *to, const struct cell *from)
+{
+	add_held(to, from);
+	to->numerator += from->numerator;
+	to->denominator += from->denominator;
+	to->observed += from->observed;
+	to->last = from->last;
+	if (from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->count += from->count;
+	to->resets = (uint16_t)(to->resets + from->resets);
+	to->stretches = (uint16_t)(to->stretches + from->stretches);
+}
+
+/* One cell a key, at most `most` keys: the lightest become "other". */
+static void prune(struct store *store, struct slice *slice, uint32_t most)
+{
+	struct cell *cells = slice->cells;
+	struct name *other;
+	uint32_t n = 0;
+
+	if (!slice->ncells)
+		return;
+	qsort(cells, slice->ncells, sizeof *cells, by_name);
+	for (uint32_t i = 0; i < slice->ncells; i++) {
+		if (n && cells[n - 1].name == cells[i].name) {
+			add_cell(&cells[n - 1], &cells[i]);
+			name_put(store->names, cells[i].name);
+		} else {
+			cells[n++] = cells[i];
+		}
+	}
+	slice->ncells = n;
+	if (n <= most)
+		return;
+	other = name_get(store->names, other_key);
+	if (!other) {
+		store->no_memory = true;
+		return;
+	}
+	qsort(cells, n, sizeof *cells, by_weight);
+	for (uint32_t i = most; i < n; i++) {
+		add_cell(&cells[most - 1], &cells[i]);
+		name_put(store->names, cells[i].name);
+	}
+	name_put(store->names, cells[most - 1].name);
+	cells[most - 1].name = other;
+	store->merged += n - most + 1;
+	slice->ncells = most;
+}
+
+static bool room(struct slice *slice, uint32_t ncells)
+{
+	uint32_t capacity = slice->capacity ? slice->capacity : CELLS_FIRST;
+	struct cell *cells;
+
+	if (ncells <= slice->capacity)
+		return true;
+	while (capacity < ncells)
+		capacity *= 2;
+	cells = realloc(slice->cells, capacity * sizeof *cells);
+	if (!cells)
+		return false;
+	slice->cells = cells;
+	slice->capacity = capacity;
+	return true;
+}
+
+/* Nothing is added to it soon: what it does not use is given back. */
+static void trim(struct slice *slice)
+{
+	struct cell *cells;
+
+	if (!slice->ncells || slice->capacity == slice->ncells)
+		return;
+	cells = realloc(slice->cells, slice->ncells * sizeof *cells);
+	if (!cells)
+		return;
+	slice->cells = cells;
+	slice->capacity = slice->ncells;
+}
+
+static void merge_pair(struct store *store, struct slice *into, struct slice *a, struct slice *b)
+{
+	struct slice both = *a;
+
+	if (!room(&both, a->ncells + b->ncells)) {
+		store->no_memory = true;
+		drop_cells(store, b);
+	}
+	if (b->ncells) {
+		memcpy(both.cells + both.ncells, b->cells, b->ncells * sizeof *b->cells);
+		if (!both.ncells || b->begin < both.begin)
+			both.begin = b->begin;
+		if (b->end > both.end)
+			both.end = b->end;
+		both.ncells += b->ncells;
+	}
+	free(b->cells);
+	*a = *b = (struct slice) { 0 };
+	prune(store, &both, STORE_KEYS);
+	trim(&both);
+	*into = both;
+}
+
+static void double_width(struct store *store)
+{
+	for (uint32_t i = 0; i < STORE_SLICES / 2; i++)
+		merge_pair(store, &store->slices[i], &store->slices[2 * i],
+			   &store->slices[2 * i + 1]);
+	store->shift++;
+	store->open /= 2;
+	store->generation++;
+}
+
+static struct slice *slice_at(struct store *store, uint64_t index)
+{
+	while (index >> store->shift >= STORE_SLICES)
+		double_width(store);
+	index >>= store->shift;
+	if (index > store->open) {
+		prune(store, &store->slices[store->open], STORE_KEYS);
+		trim(&store->slices[store->open]);
+		store->open = (uint32_t)index;
+		store->generation++;
+	}
+	return &store->slices[index];
+}
+
+static struct cell *cell_of(struct store *store, struct series *series, struct slice *slice)
+{
+	bool open = slice == &store->slices[store->open];
+	struct cell *cell;
+
+	if (open && series->generation == store->generation)
+		return &slice->cells[series->cell];
+	if (slice->ncells >= STORE_OPEN_KEYS) {
+		prune(store, slice, STORE_KEYS);
+		if (open)
+			store->generation++;
+	}
+	if (!room(slice, slice->ncells + 1)) {
+		store->no_memory = true;
+		return NULL;
+	}
+	cell = &slice->cells[slice->ncells];
+	*cell = (struct cell) { .name = series->name };
+	series->name->refs++;
+	if (open) {
+		series->cell = slice->ncells;
+		series->generation = store->generation;
+	}
+	slice->ncells++;
+	return cell;
+}
+
+static double piece_value(const struct piece *piece)
+{
+	return piece->denominator > 0 ? piece->numerator / piece->denominator : piece->last;
+}
+
+/* Whether another stream was above its threshold in this second. */
+static bool above_at(const struct store *store, uint64_t index);
+
+static bool is_above(const struct store *store, const struct piece *piece)
+{
+	double span = (double)piece->observed / (store->floor_of_time ? 1 : 1e9);
+
+	if (!store->has_threshold || piece_value(piece) <= store->threshold)
+		return false;
+	if (store->floor > 0 && piece->denominator <= store->floor * span)
+		return false;
+	return !store->also || above_at(store->also, piece->index);
+}
+
+static bool above_at(const struct store *store, uint64_t index)
+{
+	const struct series *single = store->single;
+
+	if (single && single->open && single->piece.index == index)
+		return is_above(store, &single->piece);
+	for (uint32_t i = 0; i < store->nrecent; i++)
+		if (store->recent[i].index == index)
+			return store->recent[i].above;
+	return false;
+}
+
+static void remember(struct store *store, uint64_t index, bool above)
+{
+	const uint32_t n = sizeof store->recent / sizeof store->recent[0];
+
+	memmove(store->recent + 1, store->recent, (n - 1) * sizeof store->recent[0]);
+	store->recent[0] = (struct verdict) { index, above };
+	if (store->nrecent < n)
+		store->nrecent++;
+}
+
+/* Into the cell goes this second alone where the stretch was confirmed before; where it is now, all of it. */
+static void hold(struct cell *cell, struct run *run, const struct piece *piece)
+{
+	struct cell held = {
+		.held_begin = run->confirmed ? piece->begin : run->begin,
+		.held_end = piece->end,
+		.held_time = (float)(run->confirmed ? piece->observed : run->time),
+		.held_numerator = (float)(run->confirmed ? piece->numerator : run->numerator),
+		.held_denominator = (float)(run->confirmed ? piece->denominator : run->denominator),
+		.held_max = (float)run->max,
+	};
+
+	add_held(cell, &held);
+	if (!run->confirmed)
+		cell->stretches++;
+	run->confirmed = true;
+}
+
+static void follow_run(const struct store *store, struct series *series, struct cell *cell,
+		       bool above)
+{
+	const struct piece *piece = &series->piece;
+	struct run *run = &series->run;
+	double value = piece_value(piece);
+
+	if (!above) {
+		run->end = 0;
+		return;
+	}
+	if (run->end != piece->begin)
+		*run = (struct run) { .begin = piece->begin, .max = value };
+	run->end = piece->end;
+	run->time += piece->observed;
+	run->numerator += piece->numerator;
+	run->denominator += piece->denominator;
+	if (value > run->max)
+		run->max = value;
+	/* A twentieth is forgiven: two ticks of a second are seldom two seconds. */
+	if (run->confirmed || run->time + run->time / 20 >= store->hold)
+		hold(cell, run, piece);
+}
+
+static void close_piece(struct store *store, struct series *series)
+{
+	const struct piece *piece = &series->piece;
+	bool above = is_above(store, piece);
+	struct slice *slice = slice_at(store, piece->index);
+	struct cell *cell = cell_of(store, series, slice);
+	struct cell add;
+
+	series->open = false;
+	if (series == store->single)
+		remember(store, piece->index, above);
+	if (!cell)
+		return;
+	if (!slice->end || piece->begin < slice->begin)
+		slice->begin = piece->begin;
+	if (piece->end > slice->end)
+		slice->end = piece->end;
+	add = (struct cell) {
+		.numerator = piece->numerator,
+		.denominator = piece->denominator,
+		.observed = (float)piece->observed,
+		.first = (float)piece->first,
+		.last = (float)piece->last,
+		.min = (float)piece->min,
+		.max = (float)piece->max,
+		.count = (uint32_t)piece->count,
+		.resets = (uint16_t)series->resets,
+	};
+	if (!cell->count) {
+		cell->first = add.first;
+		cell->min = add.min;
+		cell->max = add.max;
+		cell->second = (uint32_t)piece->index;
+	}
+	add_cell(cell, &add);
+	series->resets = 0;
+	follow_run(store, series, cell, above);
+}
+
+void store_add(struct store *store, struct series *series, const struct seen *seen)
+{
+	struct piece *piece = &series->piece;
+	uint64_t middle = seen->from + (seen->to - seen->from) / 2;
+	uint64_t index = middle > *store->base ? (middle - *store->base) / STORE_PIECE : 0;
+
+	if (series->open && piece->index != index)
+		close_piece(store, series);
+	if (!series->open) {
+		*piece = (struct piece) {
+			.index = index,
+			.begin = seen->from,
+			.first = seen->value,
+			.min = seen->value,
+			.max = seen->value,
+		};
+		series->open = true;
+	}
+	piece->end = seen->to;
+	piece->observed += seen->to - seen->from;
+	piece->count++;
+	piece->last = seen->value;
+	if (seen->value < piece->min)
+		piece->min = seen->value;
+	if (seen->value > piece->max)
+		piece->max = seen->value;
+	piece->numerator += seen->numerator;
+	piece->denominator += seen->denominator;
+}
+
+void store_leave(struct store *store, struct series *series)
+{
+	struct series **at;
+
+	if (--series->refs)
+		return;
+	if (series->open)
+		close_piece(store, series);
+	at = &store->buckets[series->name->hash & (store->nbuckets - 1)];
+	while (*at != series)
+		at = &(*at)->next;
+	*at = series->next;
+	store->nseries--;
+	if (store->single == series)
+		store->single = NULL;
+	name_put(store->names, series->name);
+	free(series);
+}
+
+void store_settle(struct store *store)
+{
+	for (uint32_t i = 0; i < store->nbuckets; i++)
+		for (struct series *series = store->buckets[i]; series; series = series->next)
+			if (series->open)
+				close_piece(store, series);
+}
+
+void store_restart(struct store *store)
+{
+	for (uint32_t i = 0; i < STORE_SLICES; i++)
+		drop_cells(store, &store->slices[i]);
+	store->shift = store->open = store->nrecent = 0;
+	store->generation++;
+	store->merged = 0;
+}

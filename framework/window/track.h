@@ -1,0 +1,43 @@
+/* One table of one sender as it comes by: which rows live, what they were last, what that means for each stream. */
+#ifndef WINDOW_TRACK_H
+#define WINDOW_TRACK_H
+
+#include <sonde/row.h>
+
+#include "window/bind.h"
+
+struct track;
+
+struct track_counts {
+	uint64_t resets; /* counters that began anew while their row lived */
+	uint64_t views;
+};
+
+/* A tracker for a table, with those of the streams that can read it. NULL without memory. */
+struct track *track_new(const struct sonde_view *view, struct stream *const *streams,
+			uint32_t nstreams, struct names *names);
+
+/* Whether this view is of the table, the section and the sender that it was made for. */
+bool track_is(const struct track *track, const struct sonde_view *view);
+
+/* Folds a view. `broken`: what was counted since the last one says nothing about the time since. 0 or -ENOMEM. */
+int track_view(struct track *track, const struct sonde_view *view, bool broken);
+
+/* When it was last read, CLOCK_BOOTTIME ns; 0: never. */
+uint64_t track_time(const struct track *track);
+
+/* Whether a column of this table and name ("name", "name?" or "beginning*", length bytes) was seen: it exists, and where
+ * a stream reads it, had a value. */
+bool track_saw(const struct track *track, const char *table, size_t table_length,
+	       const char *column, size_t length);
+
+struct track_counts track_counts(const struct track *track);
+void track_free(struct track *track);
+
+/* The moment that a view stands for: the middle of its reading. */
+static inline uint64_t view_time(const struct sonde_view *view)
+{
+	return view->begin + (view->end > view->begin ? (view->end - view->begin) / 2 : 0);
+}
+
+#endif

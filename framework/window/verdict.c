@@ -1,0 +1,283 @@
+/* What analyzers say in judge(), made into rows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/schema.h"
+#include "window/verdict.h"
+
+static const char *const severity_names[] = {
+	[SONDE_SEVERITY_INFO] = "info",
+	[SONDE_SEVERITY_WARNING] = "warning",
+	[SONDE_SEVERITY_CRITICAL] = "critical",
+};
+static const char *const direction_names[] = {
+	[SONDE_NEITHER] = "neither",
+	[SONDE_UP_IS_BETTER] = "up",
+	[SONDE_DOWN_IS_BETTER] = "down",
+};
+
+/* Room for one item more at *items. */
+static void *append(struct verdicts *verdicts, void *items, uint32_t *count, size_t size)
+{
+	char **array = items;
+	char *grown = realloc(*array, (*count + 1) * size);
+
+	if (!grown) {
+		verdicts->no_memory = true;
+		return NULL;
+	}
+	*array = grown;
+	memset(grown + *count * size, 0, size);
+	return grown + (*count)++ * size;
+}
+
+static char *copy(struct verdicts *verdicts, const char *text)
+{
+	char *made = strdup(text ? text : "");
+
+	if (!made)
+		verdicts->no_memory = true;
+	return made;
+}
+
+void verdicts_judgement(struct verdicts *verdicts, const struct sonde_catalogue *line,
+			const char *reason)
+{
+	struct judgement *judgement =
+		append(verdicts, &verdicts->judgements, &verdicts->njudgements, sizeof *judgement);
+
+	if (!judgement)
+		return;
+	judgement->id = line->id;
+	judgement->title = line->title;
+	judgement->reason = reason ? copy(verdicts, reason) : NULL;
+}
+
+static struct judgement *find_judgement(struct verdicts *verdicts, const char *id)
+{
+	for (uint32_t i = 0; i < verdicts->njudgements; i++)
+		if (strcmp(verdicts->judgements[i].id, id) == 0)
+			return &verdicts->judgements[i];
+	return NULL;
+}
+
+static struct sonde_evidence *copy_evidence(struct verdicts *verdicts,
+					    const struct sonde_finding *finding)
+{
+	struct sonde_evidence *evidence = calloc(finding->nevidence + 1, sizeof *evidence);
+
+	if (!evidence) {
+		verdicts->no_memory = true;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < finding->nevidence; i++) {
+		evidence[i] = finding->evidence[i];
+		evidence[i].name = copy(verdicts, evidence[i].name);
+		evidence[i].counted = copy(verdicts, evidence[i].counted);
+		evidence[i].origin = copy(verdicts, evidence[i].origin);
+	}
+	return evidence;
+}
+
+void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding)
+{
+	struct judgement *judgement = find_judgement(verdicts, finding->id);
+	struct sonde_finding *kept =
+		append(verdicts, &verdicts->findings, &verdicts->nfindings, sizeof *kept);
+
+	if (judgement)
+		judgement->found = true;
+	if (!kept)
+		return;
+	*kept = *finding;
+	kept->id = copy(verdicts, finding->id);
+	kept->about = copy(verdicts, finding->about);
+	kept->title = copy(verdicts, finding->title);
+	kept->why = copy(verdicts, finding->why);
+	kept->action = copy(verdicts, finding->action);
+	kept->need = copy(verdicts, finding->need);
+	kept->risk = copy(verdicts, finding->risk);
+	kept->undo = copy(verdicts, finding->undo);
+	kept->evidence = copy_evidence(verdicts, finding);
+	if (!kept->evidence)
+		kept->nevidence = 0;
+	if (kept->severity < SONDE_SEVERITY_INFO || kept->severity > SONDE_SEVERITY_CRITICAL)
+		kept->severity = SONDE_SEVERITY_INFO;
+}
+
+void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metric)
+{
+	struct sonde_metric *kept =
+		append(verdicts, &verdicts->metrics, &verdicts->nmetrics, sizeof *kept);
+
+	if (!kept)
+		return;
+	*kept = *metric;
+	kept->name = copy(verdicts, metric->name);
+	kept->about = copy(verdicts, metric->about);
+	kept->counted = copy(verdicts, metric->counted);
+	kept->origin = copy(verdicts, metric->origin);
+	if (kept->direction > SONDE_DOWN_IS_BETTER)
+		kept->direction = SONDE_NEITHER;
+}
+
+void verdicts_not_judged(struct verdicts *verdicts, const char *id, const char *reason)
+{
+	struct judgement *judgement = find_judgement(verdicts, id);
+
+	if (judgement && !judgement->reason)
+		judgement->reason = copy(verdicts, reason);
+}
+
+/* ---- rows ---- */
+
+static int by_importance(const void *a, const void *b)
+{
+	const struct sonde_finding *x = a, *y = b;
+	int order;
+
+	if (x->severity != y->severity)
+		return x->severity < y->severity ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	order = strcmp(x->id, y->id);
+	return order ? order : strcmp(x->about, y->about);
+}
+
+static int finding_row(struct sonde_frame *records, const struct sonde_finding *finding)
+{
+	const struct {
+		uint32_t slot;
+		const char *text;
+	} texts[] = {
+		{ FINDING_ID, finding->id },
+		{ FINDING_ABOUT, finding->about },
+		{ FINDING_STATE, "holding" },
+		{ FINDING_SEVERITY, severity_names[finding->severity] },
+		{ FINDING_TITLE, finding->title },
+		{ FINDING_WHY, finding->why },
+		{ FINDING_ACTION, finding->action },
+		{ FINDING_NEED, finding->need },
+		{ FINDING_RISK, finding->risk },
+		{ FINDING_UNDO, finding->undo },
+	};
+	struct sonde_row row;
+	int err = records_row(records, RECORD_FINDING, &row);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		records_str(records, &row, texts[i].slot, texts[i].text);
+	sonde_set_u64(&row, FINDING_BEGIN, finding->begin);
+	sonde_set_u64(&row, FINDING_END, finding->end);
+	sonde_set_u64(&row, FINDING_HELD, finding->held);
+	return 0;
+}
+
+static int evidence_rows(struct sonde_frame *records, const struct sonde_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->nevidence; i++) {
+		const struct sonde_evidence *evidence = &finding->evidence[i];
+		struct sonde_row row;
+		int err = records_row(records, RECORD_EVIDENCE, &row);
+
+		if (err)
+			return err;
+		records_str(records, &row, EVIDENCE_ID, finding->id);
+		records_str(records, &row, EVIDENCE_ABOUT, finding->about);
+		records_str(records, &row, EVIDENCE_NAME, evidence->name);
+		sonde_set_f64(&row, EVIDENCE_VALUE, evidence->value);
+		records_str(records, &row, EVIDENCE_UNIT, unit_name(evidence->unit));
+		records_str(records, &row, EVIDENCE_COUNTED, evidence->counted);
+		records_str(records, &row, EVIDENCE_ORIGIN, evidence->origin);
+	}
+	return 0;
+}
+
+static int metric_row(struct sonde_frame *records, const struct sonde_metric *metric)
+{
+	struct sonde_row row;
+	int err = records_row(records, RECORD_METRIC, &row);
+
+	if (err)
+		return err;
+	records_str(records, &row, METRIC_NAME, metric->name);
+	records_str(records, &row, METRIC_ABOUT, metric->about);
+	sonde_set_f64(&row, METRIC_VALUE, metric->value);
+	records_str(records, &row, METRIC_UNIT, unit_name(metric->unit));
+	records_str(records, &row, METRIC_COUNTED, metric->counted);
+	records_str(records, &row, METRIC_DIRECTION, direction_names[metric->direction]);
+	records_str(records, &row, METRIC_ORIGIN, metric->origin);
+	return 0;
+}
+
+static int judgement_row(struct sonde_frame *records, const struct judgement *judgement)
+{
+	const char *verdict = judgement->found    ? "found"
+			      : judgement->reason ? "not_judged"
+						  : "clear";
+	struct sonde_row row;
+	int err = records_row(records, RECORD_JUDGEMENT, &row);
+
+	if (err)
+		return err;
+	records_str(records, &row, JUDGEMENT_ID, judgement->id);
+	records_str(records, &row, JUDGEMENT_TITLE, judgement->title);
+	records_str(records, &row, JUDGEMENT_VERDICT, verdict);
+	records_str(records, &row, JUDGEMENT_REASON,
+		    judgement->found || !judgement->reason ? "" : judgement->reason);
+	return 0;
+}
+
+int verdicts_rows(struct verdicts *verdicts, struct sonde_frame *records)
+{
+	int err = verdicts->no_memory ? -ENOMEM : 0;
+
+	if (!err && verdicts->nfindings)
+		qsort(verdicts->findings, verdicts->nfindings, sizeof *verdicts->findings,
+		      by_importance);
+	for (uint32_t i = 0; i < verdicts->nfindings && !err; i++) {
+		err = finding_row(records, &verdicts->findings[i]);
+		if (!err)
+			err = evidence_rows(records, &verdicts->findings[i]);
+	}
+	for (uint32_t i = 0; i < verdicts->nmetrics && !err; i++)
+		err = metric_row(records, &verdicts->metrics[i]);
+	for (uint32_t i = 0; i < verdicts->njudgements && !err; i++)
+		err = judgement_row(records, &verdicts->judgements[i]);
+	return err;
+}
+
+static void free_finding(struct sonde_finding *finding)
+{
+	const char *texts[] = { finding->id,     finding->about, finding->title, finding->why,
+				finding->action, finding->need,  finding->risk,  finding->undo };
+
+	for (uint32_t i = 0; i < finding->nevidence; i++) {
+		free((char *)finding->evidence[i].name);
+		free((char *)finding->evidence[i].counted);
+		free((char *)finding->evidence[i].origin);
+	}
+	free((struct sonde_evidence *)finding->evidence);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		free((char *)texts[i]);
+}
+
+void verdicts_free(struct verdicts *verdicts)
+{
+	for (uint32_t i = 0; i < verdicts->nfindings; i++)
+		free_finding(&verdicts->findings[i]);
+	for (uint32_t i = 0; i < verdicts->nmetrics; i++) {
+		free((char *)verdicts->metrics[i].name);
+		free((char *)verdicts->metrics[i].about);
+		free((char *)verdicts->metrics[i].counted);
+		free((char *)verdicts->metrics[i].origin);
+	}
+	for (uint32_t i = 0; i < verdicts->njudgements; i++)
+		free(verdicts->judgements[i].reason);
+	free(verdicts->findings);
+	free(verdicts->metrics);
+	free(verdicts->judgements);
+	*verdicts = (struct verdicts) { 0 };
+}
