@@ -6,7 +6,7 @@
 
 #include "out.h"
 
-enum { PATIENCE_MS = 1000 };
+enum { PATIENCE_MS = 100 };
 
 int out_make(struct out *out, int fd)
 {

@@ -27,7 +27,7 @@ int out_make(struct out *out, int fd);
 void out_free(struct out *out);
 
 /* Hands everything to the kernel. 0; -EPIPE, the bytes being lost; or another negative errno, and they are kept: ENOSPC, or
- * EAGAIN where the descriptor does not block and nothing was taken for a second. */
+ * EAGAIN where the descriptor does not block and nothing was taken for 100 ms. */
 int out_write(struct out *out);
 
 /* Room for OUT_NEED bytes: by writing, or where that fails by growing. */

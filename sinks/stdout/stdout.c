@@ -34,7 +34,8 @@ static bool is_path(const struct conf *conf)
 	return strcmp(conf->path, "-") != 0;
 }
 
-/* What waits was written, or is waited for: said once. EPIPE is the reader's way to say that it has enough. */
+/* What waits was written, or is waited for: said once. A slow reader is none of the log's business, and EPIPE is the
+ * reader's way to say that it has enough. */
 static int write_out(struct sonde_instance *self)
 {
 	const struct conf *conf = self->conf;
@@ -42,6 +43,8 @@ static int write_out(struct sonde_instance *self)
 	int err = out_write(&state->render.out);
 
 	if (err == -EPIPE)
+		return err;
+	if (err == -EAGAIN)
 		return err;
 	if (err && state->said != -err)
 		sonde_log(self, SONDE_WARNING, "%s: %s; waiting",
