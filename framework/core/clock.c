@@ -15,13 +15,11 @@ uint64_t clock_now(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-void clock_anchor(struct sonde_anchor *anchor)
+void clock_read(struct sonde_anchor *anchor)
 {
-	struct timex state = { 0 };
 	uint64_t before, after;
-	int clock = adjtimex(&state);
-	int64_t offset = state.status & STA_NANO ? state.offset : state.offset * 1000;
 
+	*anchor = (struct sonde_anchor) { 0 };
 	for (int i = 0; i < READINGS; i++) {
 		before = clock_now(CLOCK_MONOTONIC);
 		anchor->boottime = clock_now(CLOCK_BOOTTIME);
@@ -31,10 +29,19 @@ void clock_anchor(struct sonde_anchor *anchor)
 		if (after - before < READING_NS)
 			break;
 	}
-	anchor->offset = clock < 0 ? 0 : offset;
-	anchor->max_error = clock < 0 ? 0 : (uint64_t)state.maxerror * 1000;
-	anchor->synchronised = clock >= 0 && !(state.status & STA_UNSYNC);
-	anchor->reserved = 0;
+}
+
+void clock_anchor(struct sonde_anchor *anchor)
+{
+	struct timex state = { 0 };
+	int clock = adjtimex(&state);
+
+	clock_read(anchor);
+	if (clock < 0)
+		return;
+	anchor->offset = state.status & STA_NANO ? state.offset : state.offset * 1000;
+	anchor->max_error = (uint64_t)state.maxerror * 1000;
+	anchor->synchronised = !(state.status & STA_UNSYNC);
 }
 
 struct clock_change clock_compare(const struct sonde_anchor *before,

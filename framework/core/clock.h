@@ -17,7 +17,10 @@ static inline struct timespec clock_timespec(uint64_t ns)
 				   .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
-/* All clocks at one instant: read again where the reading was interrupted. */
+/* The three clocks at one instant, read again where the reading was interrupted; the rest is 0. */
+void clock_read(struct sonde_anchor *anchor);
+
+/* The same, and what adjtimex(2) knows of the wall clock. */
 void clock_anchor(struct sonde_anchor *anchor);
 
 /* CLOCK_REALTIME at a boottime, by an anchor. */

@@ -1,0 +1,268 @@
+/* Instances: made from sections, checked, started, stopped. */
+#include <errno.h>
+
+#include "core/schema.h"
+#include "host/header.h"
+#include "host/instance.h"
+#include "host/log.h"
+#include "host/must.h"
+#include "host/self.h"
+
+/* A block of a plugin's that the host allocates. */
+struct grown {
+	struct grown *next;
+	void **block;
+	uint64_t size, wanted;
+};
+
+/* ---- From a section */
+
+static const struct {
+	const char *type;
+	uint32_t kind;
+} types[] = {
+	{ "", SONDE_KIND_COLLECTOR },
+	{ "sink", SONDE_KIND_SINK },
+	{ "analyzer", SONDE_KIND_ANALYZER },
+	{ "source", SONDE_KIND_SOURCE },
+};
+
+uint32_t section_kind(struct config *config, const struct config_section *section)
+{
+	static const char *const names[] = { "agent", "sink", "analyzer", "source" };
+	const char *near;
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].type, section->type) == 0)
+			return types[i].kind;
+	near = nearest(section->type, names, sizeof names / sizeof names[0]);
+	config_error(config, section->file, section->line,
+		     "[%s]: there are no sections of type `%s`%s%s%s", section->name, section->type,
+		     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+	return 0;
+}
+
+static const struct plugin *find_plugin(const struct surroundings *around,
+					const struct config_section *section, uint32_t kind)
+{
+	const struct plugin *plugin = NULL;
+	char why[1024];
+
+	if (kind == SONDE_KIND_COLLECTOR && strcmp(section->plugin, "self") == 0)
+		return self_plugin();
+	if (plugin_load(around->plugin_path, kind, section->plugin, &plugin, why, sizeof why) == 0)
+		return plugin;
+	config_error(around->config, section->file, section->line, "[%s]: %s", section->name, why);
+	return NULL;
+}
+
+/* The host's keys and the plugin's together, since a key of neither is a mistake. */
+static int fill(struct instance *instance, const struct surroundings *around, uint32_t kind)
+{
+	const struct plugin *plugin = instance->plugin;
+	size_t count;
+	const struct sonde_option *keys = section_options(kind, &count);
+	const struct options_target targets[] = {
+		{ keys, count, &instance->keys },
+		{ plugin->options, plugin->noptions, instance->self.conf },
+		{ filter_keys, filter_nkeys, &instance->filter },
+	};
+
+	return options_fill(around->config, instance->section, targets,
+			    kind == SONDE_KIND_SINK ? 3 : 2, &instance->memory);
+}
+
+/* What is inherited from [agent], and what the types of options can't say. */
+static int settle_keys(struct instance *instance, const struct surroundings *around)
+{
+	const struct config_section *section = instance->section;
+	struct section_keys *keys = &instance->keys;
+	char why[200];
+
+	if (!config_key(section, "capture"))
+		keys->capture = around->agent->capture;
+	if (!keys->interval)
+		keys->interval = around->agent->interval;
+	if (!keys->lane)
+		keys->lane = "";
+	if (!keys->tags)
+		keys->tags = "";
+	if (!keys->isolation)
+		keys->isolation = "none";
+	if (!tags_valid(keys->tags, why, sizeof why)) {
+		config_error(around->config, section->file, section->line, "[%s]: tags: %s",
+			     section->name, why);
+		return -EINVAL;
+	}
+	if (strcmp(keys->isolation, "none") != 0 && strcmp(keys->isolation, "process") != 0 &&
+	    strncmp(keys->isolation, "process:", 8) != 0) {
+		config_error(around->config, section->file, section->line,
+			     "[%s]: isolation is none, process or process:GROUP, not \"%s\"",
+			     section->name, keys->isolation);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int make_frame(struct instance *instance)
+{
+	const struct plugin *plugin = instance->plugin;
+
+	for (size_t i = 0; i < plugin->ntables; i++)
+		if (frame_add_table(&instance->frame, plugin->schemas[i], plugin->tables[i].rows,
+				    plugin->tables[i].max_rows))
+			return -ENOMEM;
+	return 0;
+}
+
+static struct instance *make(const struct surroundings *around,
+			     const struct config_section *section, const struct plugin *plugin,
+			     uint32_t kind)
+{
+	struct instance *instance = must(calloc(1, sizeof *instance));
+
+	instance->plugin = plugin;
+	instance->section = section;
+	instance->stream = around->stream;
+	instance->pipeline = around->pipeline;
+	instance->self = (struct sonde_instance) {
+		.host = &host_services,
+		.conf = must(calloc(1, plugin->descriptor.conf_size + 1)),
+		.state = must(calloc(1, plugin->descriptor.state_size + 1)),
+		.name = section->name,
+		.label = section->label ? section->label : "",
+		.root = kind == SONDE_KIND_COLLECTOR ? around->agent->root : "",
+		.header = around->stream->header,
+	};
+	instance->files.root_fd = -1;
+	return instance;
+}
+
+struct instance *instance_new(const struct surroundings *around,
+			      const struct config_section *section, uint32_t kind, bool *left_out)
+{
+	const struct plugin *plugin = find_plugin(around, section, kind);
+	struct instance *instance;
+	int err;
+
+	*left_out = false;
+	if (!plugin)
+		return NULL;
+	instance = make(around, section, plugin, kind);
+	if (fill(instance, around, kind) || settle_keys(instance, around)) {
+		instance_free(instance);
+		return NULL;
+	}
+	instance->self.interval = instance->keys.interval;
+	*left_out = !instance->keys.enabled;
+	err = *left_out ? 0 : files_open(&instance->files, instance->self.root);
+	if (!err && kind == SONDE_KIND_COLLECTOR)
+		err = make_frame(instance);
+	if (err)
+		config_error(around->config, section->file, section->line, "[%s]: %s: %s",
+			     section->name, instance->self.root[0] ? instance->self.root : "start",
+			     strerror(-err));
+	if (!err && !*left_out)
+		return instance;
+	instance_free(instance);
+	return NULL;
+}
+
+/* ---- Its life */
+
+int instance_check(struct instance *instance)
+{
+	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
+
+	return descriptor->check ? descriptor->check(&instance->self) : 0;
+}
+
+int instance_start(struct instance *instance)
+{
+	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
+	int err;
+
+	instance->self.header = instance->stream->header;
+	instance->starting = instance->started = true;
+	err = descriptor->start ? descriptor->start(&instance->self) : 0;
+	instance->starting = false;
+	if (err)
+		instance_stop(instance);
+	return err;
+}
+
+void instance_stop(struct instance *instance)
+{
+	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
+
+	if (instance->started && descriptor->stop)
+		descriptor->stop(&instance->self);
+	instance->started = false;
+	files_close(&instance->files);
+	while (instance->grown) {
+		struct grown *grown = instance->grown;
+
+		instance->grown = grown->next;
+		free(*grown->block);
+		*grown->block = NULL;
+		free(grown);
+	}
+	frame_free(&instance->frame);
+	frame_free(&instance->raw);
+}
+
+void instance_free(struct instance *instance)
+{
+	if (!instance)
+		return;
+	instance_stop(instance);
+	for (uint32_t i = 0; i < instance->nadded; i++)
+		schema_free(instance->added[i]);
+	free(instance->added);
+	free(instance->self.conf);
+	free(instance->self.state);
+	options_free(instance->memory);
+	free(instance);
+}
+
+static int grow_now(struct grown *grown)
+{
+	char *block;
+
+	if (grown->wanted <= grown->size)
+		return 0;
+	block = realloc(*grown->block, grown->wanted);
+	if (!block)
+		return -ENOMEM;
+	memset(block + grown->size, 0, grown->wanted - grown->size);
+	*grown->block = block;
+	grown->size = grown->wanted;
+	return 0;
+}
+
+void instance_ready(struct instance *instance)
+{
+	for (struct grown *grown = instance->grown; grown; grown = grown->next)
+		if (grow_now(grown))
+			log_line(SONDE_ERROR, instance->self.name, "no memory for %llu bytes",
+				 (unsigned long long)grown->wanted);
+	frame_begin(&instance->frame);
+}
+
+int instance_grow(struct instance *instance, void **block, uint64_t size)
+{
+	struct grown *grown = instance->grown;
+
+	while (grown && grown->block != block)
+		grown = grown->next;
+	if (!grown) {
+		grown = calloc(1, sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		*grown = (struct grown) { .next = instance->grown, .block = block };
+		instance->grown = grown;
+	}
+	if (size > grown->wanted)
+		grown->wanted = size;
+	return instance->starting ? grow_now(grown) : 0;
+}

@@ -1,0 +1,97 @@
+/* An instance: one configured section of a plugin, with its conf, state, tables and files. */
+#ifndef HOST_INSTANCE_H
+#define HOST_INSTANCE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "core/frame.h"
+#include "host/agent_options.h"
+#include "host/config.h"
+#include "host/files.h"
+#include "host/filter.h"
+#include "host/loader.h"
+#include "host/options.h"
+#include "host/stream.h"
+
+enum { INSTANCE_NOTES = 64 };
+
+/* What a collector did so far; read by other threads. */
+struct instance_counts {
+	atomic_ullong samples, errors, missed, lost_rows, cost; /* cost in ns */
+};
+
+struct instance {
+	struct sonde_instance self; /* first: what the plugin sees */
+	const struct plugin *plugin;
+	const struct config_section *section;
+	struct section_keys keys;
+	struct filter_options filter; /* of a sink */
+	struct options_memory *memory;
+	struct files files;
+	struct sonde_frame frame;    /* of a collector */
+	struct sonde_frame raw;      /* with capture: what it read since its last instant */
+	struct sonde_schema **added; /* by sonde_add_table() */
+	uint32_t nadded;
+	struct grown *grown;            /* by sonde_grow() */
+	uint64_t noted[INSTANCE_NOTES]; /* hashes of the notes that were made */
+	bool starting, started;
+	char reason[512]; /* why it is not available, as it said itself */
+
+	struct stream *stream;
+	struct pipeline *pipeline;
+	void *role; /* of a sink its delivery, of a source its receiver, of a collector its worker */
+
+	/* Of its lane's thread alone. */
+	struct instance_counts counts;
+	bool due;           /* sampled in this tick */
+	uint64_t next;      /* tick, CLOCK_MONOTONIC ns */
+	uint64_t sampled;   /* begin of the newest good sample, CLOCK_BOOTTIME ns; 0: none */
+	uint64_t missed;    /* ticks not yet told */
+	uint64_t failed;    /* samples in a row, not yet told */
+	uint64_t failed_at; /* begin of the one that was told */
+	uint64_t lost_rows; /* of the frame, as told */
+};
+
+static inline struct instance *instance_of(struct sonde_instance *self)
+{
+	return (struct instance *)((char *)self - offsetof(struct instance, self));
+}
+
+/* What instances of one pipeline have in common. */
+struct surroundings {
+	struct config *config;
+	const struct agent_keys *agent;
+	const char *plugin_path;
+	struct stream *stream;
+	struct pipeline *pipeline;
+};
+
+/* The kind of plugin that a section asks for; 0 with a mistake in the configuration where it is none. */
+uint32_t section_kind(struct config *config, const struct config_section *section);
+
+/* An instance of the section: its plugin loaded and its options filled. Mistakes are added to the configuration, then
+ * NULL; *left_out where that is as configured (`enabled = no`). */
+struct instance *instance_new(const struct surroundings *around,
+			      const struct config_section *section, uint32_t kind, bool *left_out);
+
+/* check(): 0; -ENODEV where this machine does not have it, with instance->reason; another negative errno likewise. */
+int instance_check(struct instance *instance);
+
+/* start(), likewise. The stream's header must be known. */
+int instance_start(struct instance *instance);
+
+/* stop() if it was started. Its tables and names stay, since instants in rings point to them. */
+void instance_stop(struct instance *instance);
+void instance_free(struct instance *instance);
+
+/* Before each sample(): what was asked to grow grows, the arena is empty. */
+void instance_ready(struct instance *instance);
+
+/* Behind sonde_grow(). */
+int instance_grow(struct instance *instance, void **block, uint64_t size);
+
+/* The services of <sonde/host.h>. */
+extern const struct sonde_host host_services;
+
+#endif

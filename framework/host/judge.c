@@ -1,0 +1,124 @@
+/* The analysis while it lives. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "host/judge.h"
+#include "host/log.h"
+#include "host/thread.h"
+#include "window/analysis.h"
+
+/* Instants are folded in batches, so that the thread wakes seldom; what waits at most. */
+enum { RING_BYTES = 8 << 20 };
+static const uint64_t fold_every = 5ull * NS_PER_S;
+
+struct judge {
+	struct stream *stream;
+	struct ring *ring;
+	struct analysis *analysis;
+	struct sonde_frame records;
+	uint64_t every; /* shortest of the analyzers' */
+	pthread_t thread;
+	bool running;
+	atomic_bool stopping;
+};
+
+struct judge *judge_new(struct stream *stream)
+{
+	struct judge *judge = calloc(1, sizeof *judge);
+
+	if (!judge)
+		return NULL;
+	judge->stream = stream;
+	judge->every = UINT64_MAX;
+	judge->ring = ring_new(RING_BYTES, false);
+	judge->analysis = analysis_new();
+	if (judge->ring && judge->analysis && records_make(&judge->records) == 0)
+		return judge;
+	judge_free(judge);
+	return NULL;
+}
+
+void judge_free(struct judge *judge)
+{
+	if (!judge)
+		return;
+	analysis_free(judge->analysis);
+	frame_free(&judge->records);
+	ring_free(judge->ring);
+	free(judge);
+}
+
+int judge_add(struct judge *judge, struct instance *instance, char *why, size_t size)
+{
+	if (instance->keys.every < judge->every)
+		judge->every = instance->keys.every;
+	return analysis_add(judge->analysis, &instance->self, &instance->plugin->ops.analyzer, why,
+			    size);
+}
+
+static void fold(struct judge *judge)
+{
+	const struct instant *instant;
+	uint64_t lost;
+
+	while ((instant = ring_peek(judge->ring, &lost))) {
+		if (analysis_instant(judge->analysis, instant))
+			log_line(SONDE_ERROR, NULL, "no memory to analyse an instant");
+		ring_take(judge->ring);
+		ring_settle(judge->ring, RING_DELIVERED, 1);
+	}
+}
+
+static void pronounce(struct judge *judge)
+{
+	int err;
+
+	frame_begin(&judge->records);
+	err = analysis_judge(judge->analysis, &judge->records);
+	if (err)
+		log_line(SONDE_ERROR, NULL, "the analysis failed: %s", strerror(-err));
+	else
+		stream_publish_records(judge->stream, &judge->records);
+}
+
+static void *run(void *context)
+{
+	struct judge *judge = context;
+	uint64_t deadline = clock_now(CLOCK_MONOTONIC);
+
+	while (!atomic_load(&judge->stopping)) {
+		deadline += fold_every;
+		ring_wait(judge->ring, deadline);
+		fold(judge);
+	}
+	fold(judge);
+	pronounce(judge);
+	return NULL;
+}
+
+int judge_start(struct judge *judge)
+{
+	int err = stream_attach(judge->stream, judge->ring);
+
+	if (!err)
+		err = thread_start(&judge->thread, "analysis", run, judge);
+	judge->running = !err;
+	return err;
+}
+
+int judge_stop(struct judge *judge, uint64_t deadline)
+{
+	int err = 0;
+
+	stream_detach(judge->stream, judge->ring);
+	atomic_store(&judge->stopping, true);
+	ring_wake(judge->ring);
+	if (judge->running)
+		err = thread_join(judge->thread, deadline);
+	if (err)
+		log_line(SONDE_ERROR, NULL, "an analyzer hangs");
+	else
+		judge->running = false;
+	return err;
+}

@@ -1,0 +1,23 @@
+/* The analysis while it lives: a thread behind a ring folds instants, judges every so often, and says what opened, holds
+ * and closed. */
+#ifndef HOST_JUDGE_H
+#define HOST_JUDGE_H
+
+#include "core/ring.h"
+#include "host/instance.h"
+
+struct judge;
+
+struct judge *judge_new(struct stream *stream);
+void judge_free(struct judge *judge);
+
+/* An analyzer that was started. 0, or -EINVAL and a sentence in `why`. */
+int judge_add(struct judge *judge, struct instance *instance, char *why, size_t size);
+
+/* 0 or negative errno. */
+int judge_start(struct judge *judge);
+
+/* No more instants: judges once more, of everything, into the stream. 0 or -ETIMEDOUT. */
+int judge_stop(struct judge *judge, uint64_t deadline);
+
+#endif

@@ -1,0 +1,84 @@
+/* What a pipeline consists of; for the files that open, run, replay and reload it. */
+#ifndef HOST_PIPELINE_PARTS_H
+#define HOST_PIPELINE_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "host/delivery.h"
+#include "host/foreign.h"
+#include "host/judge.h"
+#include "host/lane.h"
+#include "host/pipeline.h"
+#include "host/receiver.h"
+
+struct pipeline {
+	struct config *config;
+	struct pipeline_options options;
+	struct agent_keys agent;
+	struct options_memory *agent_memory;
+	char *plugin_path;
+	struct stream stream;
+	struct foreign *foreign;
+	pthread_mutex_t lock;        /* of the next two, for [self] in its lane */
+	struct instance **instances; /* in the order of the configuration */
+	size_t ninstances;
+	struct lane **lanes; /* the main one first */
+	size_t nlanes;
+	struct judge *judge; /* NULL: no analyzers */
+	int poke;            /* eventfd(2): something happened in another thread */
+	atomic_bool stop_asked;
+	atomic_uint finished; /* sinks that want no more */
+	atomic_uint sampled;  /* lanes that took their first sample */
+	bool hung;            /* a thread is left to itself: nothing that it may touch is freed */
+	/* Of reloads: what is no longer used but may be pointed to by instants. */
+	struct instance **retired;
+	size_t nretired;
+	struct config **configs;
+	size_t nconfigs;
+};
+
+/* Reads [agent]: its mistakes are added. */
+void assemble_agent(struct config *config, struct agent_keys *keys, struct options_memory **memory);
+
+/* An instance for every section that has none of its name and content among `known` yet (they are taken from there, those
+ * set to NULL); all are checked. The number of mistakes so far. */
+size_t assemble(struct pipeline *pipeline, struct config *config, const struct agent_keys *agent,
+		const char *plugin_path, struct instance **known, size_t nknown,
+		struct instance ***instances, size_t *ninstances);
+
+/* Starts one instance in its role. 0; 1 where it is left out with a note; a negative errno, logged or a mistake. */
+int part_start(struct pipeline *pipeline, struct instance *instance);
+
+/* Asks to stop, waits, in two steps so that many stop at once. False: it hangs. */
+void part_ask_stop(struct instance *instance, uint64_t deadline);
+bool part_stopped(struct instance *instance, uint64_t deadline);
+void part_free(struct instance *instance);
+
+/* Puts collectors without a lane into one; starts lanes that do not run. 0 or negative errno. */
+int lanes_fill(struct pipeline *pipeline, uint64_t origin);
+int lanes_start(struct pipeline *pipeline);
+/* False: a collector hangs. */
+bool lanes_stop(struct pipeline *pipeline, bool last_sample, uint64_t deadline);
+
+/* Wakes pipeline_run(). Any thread, any signal handler. */
+void pipeline_poke(struct pipeline *pipeline);
+
+/* SIGHUP. */
+void pipeline_reload(struct pipeline *pipeline);
+
+static inline uint32_t instance_kind(const struct instance *instance)
+{
+	return instance->plugin->descriptor.kind;
+}
+
+/* For [self]. */
+void pipeline_each_collector(struct pipeline *pipeline,
+			     void (*each)(void *context, const struct instance *instance),
+			     void *context);
+void pipeline_each_sink(struct pipeline *pipeline,
+			void (*each)(void *context, const struct instance *instance,
+				     const struct delivery_counts *counts),
+			void *context);
+
+#endif
