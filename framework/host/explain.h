@@ -1,0 +1,27 @@
+/* What tables, columns and plugins say of themselves: for `sonde explain`, `sonde plugins NAME` and docs/metrics.md. */
+#ifndef HOST_EXPLAIN_H
+#define HOST_EXPLAIN_H
+
+#include "host/loader.h"
+
+/* A table of a plugin, or with plugin NULL of the host itself. */
+struct explained {
+	const struct plugin *plugin;
+	const struct sonde_schema *schema;
+};
+
+/* Every table of every plugin on the path, which are loaded, and of the host: sorted by name. What can't be loaded is told
+ * to `refused`. The array is to be freed. */
+struct explained *explain_tables(const char *path, size_t *count, void (*refused)(const char *why));
+
+/* On stdout: a table with its columns, or one column with all that is known of it. */
+void explain_table(const struct explained *table);
+void explain_column(const struct explained *table, const struct sonde_column *column);
+
+/* On stdout: a plugin with its keys, the host's keys of its section, its tables and findings. */
+void explain_plugin(const struct plugin *plugin);
+
+/* On stdout: all of them as Markdown. The same plugins give the same bytes. */
+void explain_markdown(const struct explained *tables, size_t count);
+
+#endif
