@@ -3,6 +3,7 @@
 #ifndef UDP_ADDRESS_H
 #define UDP_ADDRESS_H
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static inline bool address_split(const char *text, char host[256], char port[32]
 
 	if (!length || !colon[1] || strlen(colon + 1) >= 32 || length >= 256)
 		return false;
-	if (!brackets && memchr(text, ':', length))
+	if (!brackets && (memchr(text, ':', length) || memchr(text, '[', length)))
 		return false;
 	length -= brackets ? 2 : 0;
 	memcpy(host, text + brackets, length);
@@ -45,6 +46,12 @@ static inline int address_find(const char *text, bool passive, struct addrinfo *
 	if (err)
 		snprintf(why, size, "%s", gai_strerror(err));
 	return err;
+}
+
+/* A socket option that is an int. 0 or negative errno. */
+static inline int socket_set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof value) ? -errno : 0;
 }
 
 #endif

@@ -135,11 +135,6 @@ static int parse_allow(struct sonde_instance *self)
 	return 0;
 }
 
-static int set(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof value) ? -errno : 0;
-}
-
 /* A multicast group is joined, on the interface named. */
 static int join(const struct conf *conf, int fd, const struct sockaddr *address)
 {
@@ -174,10 +169,10 @@ static int listen_on(const struct conf *conf, const struct addrinfo *address)
 	if (fd < 0)
 		return -errno;
 	if (address->ai_family == AF_INET6)
-		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	if (set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)conf->buffer))
-		set(fd, SOL_SOCKET, SO_RCVBUF, (int)conf->buffer);
-	err = set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+		socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	if (socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)conf->buffer))
+		socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)conf->buffer);
+	err = socket_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (!err && bind(fd, address->ai_addr, address->ai_addrlen))
 		err = -errno;
 	if (!err)

@@ -37,21 +37,16 @@ static int say(struct sonde_instance *self, enum saying saying, int err, const c
 	return -err;
 }
 
-static int set(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof value) ? -errno : 0;
-}
-
 /* Never fragmented on the way: a lost piece would lose the whole (IP_PMTUDISC_DO). */
 static int prepare(const struct conf *conf, int fd, int family)
 {
 	bool v6 = family == AF_INET6;
-	int err = v6 ? set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
-		     : set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+	int err = v6 ? socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
+		     : socket_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
 
 	if (!err)
-		err = v6 ? set(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, (int)conf->ttl)
-			 : set(fd, IPPROTO_IP, IP_MULTICAST_TTL, (int)conf->ttl);
+		err = v6 ? socket_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, (int)conf->ttl)
+			 : socket_set(fd, IPPROTO_IP, IP_MULTICAST_TTL, (int)conf->ttl);
 	if (!err && *conf->interface &&
 	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, conf->interface,
 		       (socklen_t)strlen(conf->interface) + 1))
