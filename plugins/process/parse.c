@@ -58,8 +58,8 @@ static const struct {
 	{ CMAJFLT, 13, ALWAYS },
 	{ UTIME, STAT_UTIME, ALWAYS },
 	{ STIME, STAT_STIME, ALWAYS },
-	{ CUTIME, 16, ALWAYS },
-	{ CSTIME, 17, ALWAYS },
+	{ CUTIME, 16, NOT_NEGATIVE }, /* some kernels reported -2^63 for kernel threads */
+	{ CSTIME, 17, NOT_NEGATIVE },
 	{ PRIORITY, 18, ALWAYS },
 	{ NICE, 19, ALWAYS },
 	{ NUM_THREADS, STAT_NUM_THREADS, ALWAYS },

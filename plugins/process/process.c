@@ -125,10 +125,11 @@ static void tell(struct sonde_instance *self)
 			   "how long processes wait for a CPU is not known: /proc/PID/schedstat "
 			   "is missing or 0 0 0; it needs a kernel with CONFIG_SCHED_INFO");
 	if (state->files >> FILE_IO & 1 && state->with_io < state->rows)
-		sonde_note(self,
-			   "I/O of %u of %u processes is not known: reading /proc/PID/io of "
-			   "others needs CAP_SYS_PTRACE",
-			   state->rows - state->with_io, state->rows);
+		sonde_note(
+			self,
+			"I/O of %u of %u processes is not known: /proc/PID/io of other users needs "
+			"CAP_SYS_PTRACE, and a kernel with CONFIG_TASK_IO_ACCOUNTING",
+			state->rows - state->with_io, state->rows);
 }
 
 static void set_totals(struct sonde_instance *self, struct sonde_frame *frame)

@@ -194,6 +194,9 @@ static void stat_large(void)
 {
 	static const char text[] =
 		"5 (big) S 1 -1 -1 0 -1 4194304 18446744073709551615 0 0 0 5 6 0 0 20 0 1 0 75 2264576000 1981\n";
+	/* As a kernel thread of Linux 3.x reported it. */
+	static const char kernel[] =
+		"33 (ata_sff) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 -9223372036854775808 9223372036854775807 0 -20 1 0 5 0 0\n";
 	static const char past[] =
 		"5 (big) S 1 5 5 0 -1 4194304 18446744073709551616 0 0 0 5 6 0 0 20 0 1 0 75 4096 1\n";
 	const struct sonde_column *rss = &columns[RSS];
@@ -207,6 +210,9 @@ static void stat_large(void)
 	CU_ASSERT_EQUAL(rss->unit, SONDE_BASE_COUNT);
 	CU_ASSERT_STRING_EQUAL(rss->counted, "pages");
 	CU_ASSERT(lacks(&a, PGRP) && lacks(&a, SESSION)); /* -1: it is being reaped */
+	CU_ASSERT_EQUAL(process_parse_stat(TEXT(kernel), &stat), 0);
+	process_set_stat(&stat, true, fresh(&a));
+	CU_ASSERT(lacks(&a, CUTIME) && is(&a, NICE, (uint64_t)-20) && is(&a, START_TIME, 5));
 	/* A number past 64 bits ends what is understood; without a start time there is no identity. */
 	CU_ASSERT_EQUAL(process_parse_stat(TEXT(past), &stat), -EBADMSG);
 }
