@@ -246,7 +246,7 @@ static int bytes(struct sonde_instance *self, const void *data, uint64_t length,
 	}
 	if (!state->file) {
 		ask_restart(self);
-		return -EPIPE;
+		return -EIO;
 	}
 	keep_cap(self, length);
 	err = write_whole(state, data, length);

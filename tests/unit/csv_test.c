@@ -9,11 +9,11 @@ enum { PID, COMM, UTIME, WAIT, AVG = WAIT + 2, COLUMNS = 5 };
 
 /* clang-format off */
 static const struct sonde_column columns[COLUMNS] = {
-	[0] = { "pid",   SONDE_U64,  SONDE_KEY,     SONDE_NONE },
-	[1] = { "comm",  SONDE_STR,  SONDE_INFO,    SONDE_NONE },
-	[2] = { "utime", SONDE_U64,  SONDE_COUNTER, SONDE_TICKS },
+	[0] = { "pid",   SONDE_U64,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[1] = { "comm",  SONDE_STR,  SONDE_INFO,    SONDE_NONE, .help = "" },
+	[2] = { "utime", SONDE_U64,  SONDE_COUNTER, SONDE_TICKS, .help = "" },
 	[3] = { "wait",  SONDE_HIST, SONDE_COUNTER, SONDE_COUNT("waits"), .slots = 2 },
-	[4] = { "avg",   SONDE_F64,  SONDE_GAUGE,   SONDE_RATIO },
+	[4] = { "avg",   SONDE_F64,  SONDE_GAUGE,   SONDE_RATIO, .help = "" },
 };
 /* clang-format on */
 static const struct sonde_table table = { .name = "process", .columns = SONDE_COLUMNS(columns) };
@@ -109,8 +109,8 @@ static void add_text(char *to, size_t size, const char *line, uint64_t hash)
 static void changing_columns(void)
 {
 	static const struct sonde_column short_columns[] = {
-		[0] = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE },
-		[1] = { "nice", SONDE_I64, SONDE_STATE, SONDE_NONE },
+		[0] = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE, .help = "" },
+		[1] = { "nice", SONDE_I64, SONDE_STATE, SONDE_NONE, .help = "" },
 	};
 	const struct sonde_table other = { .name = "process",
 					   .columns = SONDE_COLUMNS(short_columns) };

@@ -9,12 +9,12 @@ enum { INFLUX = 5 };
 /* clang-format off */
 enum { DEVICE, INDEX, READS, DELTA, SHARE, MODEL, WAIT };
 static const struct sonde_column columns[] = {
-	[DEVICE] = { "device", SONDE_STR,  SONDE_KEY,     SONDE_NONE },
-	[INDEX]  = { "index",  SONDE_U64,  SONDE_KEY,     SONDE_NONE },
-	[READS]  = { "reads",  SONDE_U64,  SONDE_COUNTER, SONDE_COUNT("reads") },
-	[DELTA]  = { "delta",  SONDE_I64,  SONDE_GAUGE,   SONDE_NS },
-	[SHARE]  = { "share",  SONDE_F64,  SONDE_GAUGE,   SONDE_RATIO },
-	[MODEL]  = { "model",  SONDE_STR,  SONDE_INFO,    SONDE_NONE },
+	[DEVICE] = { "device", SONDE_STR,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[INDEX]  = { "index",  SONDE_U64,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[READS]  = { "reads",  SONDE_U64,  SONDE_COUNTER, SONDE_COUNT("reads"), .help = "" },
+	[DELTA]  = { "delta",  SONDE_I64,  SONDE_GAUGE,   SONDE_NS, .help = "" },
+	[SHARE]  = { "share",  SONDE_F64,  SONDE_GAUGE,   SONDE_RATIO, .help = "" },
+	[MODEL]  = { "model",  SONDE_STR,  SONDE_INFO,    SONDE_NONE, .help = "" },
 	[WAIT]   = { "wait",   SONDE_HIST, SONDE_COUNTER, SONDE_COUNT("waits"), .slots = 2 },
 };
 /* clang-format on */
@@ -88,8 +88,8 @@ static void left_out(void)
 static void events(void)
 {
 	static const struct sonde_column note[] = {
-		[0] = { "instance", SONDE_STR, SONDE_INFO, SONDE_NONE },
-		[1] = { "text", SONDE_STR, SONDE_INFO, SONDE_NONE },
+		[0] = { "instance", SONDE_STR, SONDE_INFO, SONDE_NONE, .help = "" },
+		[1] = { "text", SONDE_STR, SONDE_INFO, SONDE_NONE, .help = "" },
 	};
 	const struct sonde_table notes = { .name = "note",
 					   .columns = SONDE_COLUMNS(note),

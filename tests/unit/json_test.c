@@ -10,11 +10,11 @@ enum { CPU, NAME, TOTAL, LEFT, RATIO, WAIT, COLUMNS = WAIT + 1 };
 
 /* clang-format off */
 static const struct sonde_column columns[COLUMNS] = {
-	[CPU]   = { "cpu",   SONDE_U64,  SONDE_KEY,     SONDE_NONE },
-	[NAME]  = { "name",  SONDE_STR,  SONDE_KEY,     SONDE_NONE },
-	[TOTAL] = { "total", SONDE_U64,  SONDE_COUNTER, SONDE_TICKS },
-	[LEFT]  = { "left",  SONDE_I64,  SONDE_GAUGE,   SONDE_KIB },
-	[RATIO] = { "ratio", SONDE_F64,  SONDE_GAUGE,   SONDE_PERCENT },
+	[CPU]   = { "cpu",   SONDE_U64,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[NAME]  = { "name",  SONDE_STR,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[TOTAL] = { "total", SONDE_U64,  SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[LEFT]  = { "left",  SONDE_I64,  SONDE_GAUGE,   SONDE_KIB, .help = "" },
+	[RATIO] = { "ratio", SONDE_F64,  SONDE_GAUGE,   SONDE_PERCENT, .help = "" },
 	[WAIT]  = { "wait",  SONDE_HIST, SONDE_COUNTER, SONDE_COUNT("waits"), .slots = 3 },
 };
 /* clang-format on */

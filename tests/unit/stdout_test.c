@@ -12,16 +12,16 @@ enum { RESOURCE, COMM, TOTAL, AVG, WAIT };
 
 /* clang-format off */
 static const struct sonde_column columns[] = {
-	[RESOURCE] = { "resource", SONDE_STR,  SONDE_KEY,     SONDE_NONE },
-	[COMM]     = { "comm",     SONDE_STR,  SONDE_INFO,    SONDE_NONE },
-	[TOTAL]    = { "total",    SONDE_U64,  SONDE_COUNTER, SONDE_US },
-	[AVG]      = { "avg",      SONDE_U64,  SONDE_GAUGE,   SONDE_PERCENT_CENTI },
+	[RESOURCE] = { "resource", SONDE_STR,  SONDE_KEY,     SONDE_NONE, .help = "" },
+	[COMM]     = { "comm",     SONDE_STR,  SONDE_INFO,    SONDE_NONE, .help = "" },
+	[TOTAL]    = { "total",    SONDE_U64,  SONDE_COUNTER, SONDE_US, .help = "" },
+	[AVG]      = { "avg",      SONDE_U64,  SONDE_GAUGE,   SONDE_PERCENT_CENTI, .help = "" },
 	[WAIT]     = { "wait",     SONDE_HIST, SONDE_COUNTER, SONDE_COUNT("waits"), .slots = 2 },
 };
 static const struct sonde_column load_columns[] = {
-	[0] = { "load1", SONDE_U64, SONDE_GAUGE, SONDE_COUNT_CENTI("tasks") },
-	[1] = { "who",   SONDE_STR, SONDE_INFO,  SONDE_NONE },
-	[2] = { "gone",  SONDE_U64, SONDE_GAUGE, SONDE_KIB },
+	[0] = { "load1", SONDE_U64, SONDE_GAUGE, SONDE_COUNT_CENTI("tasks"), .help = "" },
+	[1] = { "who",   SONDE_STR, SONDE_INFO,  SONDE_NONE, .help = "" },
+	[2] = { "gone",  SONDE_U64, SONDE_GAUGE, SONDE_KIB, .help = "" },
 };
 /* clang-format on */
 static const struct sonde_table psi = { .name = "psi", .columns = SONDE_COLUMNS(columns) };
