@@ -15,7 +15,7 @@
 static const struct sonde_option options[] = {
 	{ "limit", SONDE_OPT_U64, offsetof(struct conf, limit), "8", NULL, 1, 100,
 	  "findings of one kind about processes, the worst first: more would hide the rest of a report" },
-	DURATION("for", hold, "2s",
+	DURATION("hold", hold, "2s",
 		 "time without a break before a finding holds: a busy second is not a problem"),
 	F64("saturation", saturation, "0.10", 1,
 	    "share of time with a task waiting for a CPU: a tenth of the time is felt as latency"),
@@ -36,7 +36,7 @@ static const struct sonde_option options[] = {
 	    "busiest CPU less idlest: with imbalance_busy it means that another one idles for half of the time"),
 	F64("imbalance_wait", imbalance_wait, "0.05", 1,
 	    "share of time with a task waiting meanwhile: one busy program alone on its CPU is no imbalance"),
-	DURATION("imbalance_for", imbalance_hold, "5s",
+	DURATION("imbalance_hold", imbalance_hold, "5s",
 		 "time before an imbalance holds: the scheduler needs some to balance"),
 	F64("steal", steal, "0.05", 1, "share of CPU time that the hypervisor gave to others: every twentieth moment is felt"),
 	F64("iowait", iowait, "0.10", 1, "share of CPU time idle while a task waited for I/O; the time is idle, so only a hint"),

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sonde/escape.h>
-
 #include "core/schema.h"
 #include "window/delta.h"
 #include "window/rows.h"
@@ -130,6 +128,16 @@ bool track_is(const struct track *track, const struct sonde_view *view)
 
 /* ---- keys and labels ---- */
 
+/* As the kernel gave it: what shows it escapes it. A NUL would end it. */
+static size_t put_bytes(char *to, size_t size, const char *bytes, uint32_t length)
+{
+	size_t n = strnlen(bytes, length < size ? length : size - 1);
+
+	memcpy(to, bytes, n);
+	to[n] = '\0';
+	return n;
+}
+
 static size_t put_value(char *to, size_t size, const struct sonde_view *view, uint32_t row,
 			uint32_t column)
 {
@@ -143,7 +151,7 @@ static size_t put_value(char *to, size_t size, const struct sonde_view *view, ui
 		return 0;
 	if (c->type == SONDE_STR) {
 		bytes = sonde_view_bytes(view, value, &length);
-		return sonde_escape(bytes, length, to, size);
+		return put_bytes(to, size, bytes, length);
 	}
 	n = snprintf(to, size, c->type == SONDE_I64 ? "%" PRId64 : "%" PRIu64, value);
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
@@ -203,7 +211,7 @@ static void follow_label(struct track *track, struct row *row, const struct sond
 	if (row->label_hash == hash)
 		return;
 	row->label_hash = hash;
-	sonde_escape(bytes, length, label, sizeof label);
+	put_bytes(label, sizeof label, bytes, length);
 	for (uint32_t i = 0; i < track->nbound; i++)
 		if (row->series[i])
 			name_label(row->series[i]->name, label);

@@ -33,8 +33,8 @@ static int slot_of(const struct sonde_view *view, const char *column, uint32_t t
 {
 	for (uint32_t i = 0; i < view->schema->ncolumns; i++)
 		if (strcmp(view->schema->columns[i].name, column) == 0)
-			return view->schema->columns[i].type == type ? (int)view->schema->slot[i] :
-								       -1;
+			return view->schema->columns[i].type == type ? (int)view->schema->slot[i]
+								     : -1;
 	return -1;
 }
 
@@ -217,9 +217,9 @@ struct taker {
 };
 
 static const struct taker takers[] = {
-	{ "finding", take_finding, true },     { "evidence", take_evidence, true },
-	{ "metric", take_metric, true },       { "judgement", take_judgement, true },
-	{ "note", take_note, false },	       { "gap", take_gap, false },
+	{ "finding", take_finding, true }, { "evidence", take_evidence, true },
+	{ "metric", take_metric, true },   { "judgement", take_judgement, true },
+	{ "note", take_note, false },      { "gap", take_gap, false },
 	{ "end", take_end, false },
 };
 

@@ -127,7 +127,8 @@ struct scale {
 };
 
 static const struct scale times[] = {
-	{ 60e9, 1e9, "s" }, { 1e9, 1e9, "s" }, { 1e6, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 1, "ns" },
+	{ 60e9, 1e9, "s" }, { 1e9, 1e9, "s" }, { 1e6, 1e6, "ms" },
+	{ 1e3, 1e3, "us" }, { 0, 1, "ns" },
 };
 static const struct scale sizes[] = {
 	{ 1099511627776.0, 1099511627776.0, "TiB" },
@@ -147,12 +148,13 @@ static int decimals(double value)
 	return size >= 10 ? 1 : size >= 1 ? 2 : 3;
 }
 
-static void say_scaled(char *to, size_t size, double value, const struct scale *scales)
+static void say_scaled(char *to, size_t size, double value, const struct scale *scales,
+		       const char *per)
 {
 	while (fabs(value) < scales->from)
 		scales++;
 	value /= scales->divisor;
-	snprintf(to, size, "%.*f %s", decimals(value), value, scales->unit);
+	snprintf(to, size, "%.*f %s%s", decimals(value), value, scales->unit, per);
 }
 
 void say_value(char *to, size_t size, double value, const char *unit, const char *counted)
@@ -160,17 +162,18 @@ void say_value(char *to, size_t size, double value, const char *unit, const char
 	if (!isfinite(value))
 		snprintf(to, size, "-");
 	else if (strcmp(unit, "ratio") == 0)
-		snprintf(to, size, "%.*f %%", fabs(value) >= 0.001 || value == 0 ? 1 : 3, value * 100);
+		snprintf(to, size, "%.*f %%", fabs(value) >= 0.001 || value == 0 ? 1 : 3,
+			 value * 100);
 	else if (strcmp(unit, "ns") == 0)
-		say_scaled(to, size, value, times);
+		say_scaled(to, size, value, times, "");
 	else if (strcmp(unit, "bytes") == 0)
-		say_scaled(to, size, value, sizes);
+		say_scaled(to, size, value, sizes, counted);
 	else
 		snprintf(to, size, "%.*f%s%s", decimals(value), value,
 			 *counted || strcmp(unit, "none") != 0 ? " " : "",
-			 *counted		     ? counted :
-			 strcmp(unit, "none") == 0 ? "" :
-						     unit);
+			 *counted                    ? counted
+			 : strcmp(unit, "none") == 0 ? ""
+						     : unit);
 }
 
 void say_duration(char *to, size_t size, uint64_t ns)
@@ -180,7 +183,8 @@ void say_duration(char *to, size_t size, uint64_t ns)
 	if (seconds < 120)
 		snprintf(to, size, "%.1f s", (double)ns / 1e9);
 	else if (seconds < 7200)
-		snprintf(to, size, "%u min %u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+		snprintf(to, size, "%u min %u s", (unsigned)(seconds / 60),
+			 (unsigned)(seconds % 60));
 	else
 		snprintf(to, size, "%u h %u min", (unsigned)(seconds / 3600),
 			 (unsigned)(seconds / 60 % 60));

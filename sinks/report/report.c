@@ -59,7 +59,8 @@ static int open_output(struct sonde_instance *self, const char *path)
 		return err;
 	}
 	if (is_recording(fd)) {
-		sonde_log(self, SONDE_ERROR, "%s is a recording; give another name for the report", path);
+		sonde_log(self, SONDE_ERROR, "%s is a recording; give another name for the report",
+			  path);
 		close(fd);
 		return -EEXIST;
 	}

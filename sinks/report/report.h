@@ -43,7 +43,7 @@ struct list {
 /* Everything that the report is made of. */
 struct gathered {
 	struct list findings, evidence, metrics, judgements; /* of the newest judgement */
-	uint64_t judged;       /* sequence of the instant that they came in, plus 1 */
+	uint64_t judged; /* sequence of the instant that they came in, plus 1 */
 	struct list notes, gaps;
 	uint64_t more_notes, more_gaps;
 	bool no_memory;

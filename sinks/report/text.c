@@ -124,7 +124,8 @@ static void print_evidence(struct page *page, const struct gathered *gathered,
 		page_pad(page, text_width(e->name), name_width);
 		say_value(value, sizeof value, e->value, e->unit, e->counted);
 		page_print(page, "  ");
-		page_pad(page, 0, VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
+		page_pad(page, 0,
+			 VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
 		page_text(page, value);
 		page_print(page, "  ");
 		page_text(page, e->origin);
@@ -225,7 +226,8 @@ static void print_metrics(struct page *page, const struct gathered *gathered)
 		page_text(page, metric->name);
 		page_pad(page, text_width(metric->name), 28);
 		page_print(page, " ");
-		page_pad(page, 0, VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
+		page_pad(page, 0,
+			 VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
 		page_text(page, value);
 		page_print(page, "  ");
 		if (*metric->about) {
@@ -264,7 +266,8 @@ static void print_gaps(struct page *page, const struct gathered *gathered)
 		page_print(page, "\n");
 	}
 	if (gathered->more_gaps)
-		page_print(page, "  gap       %llu more\n", (unsigned long long)gathered->more_gaps);
+		page_print(page, "  gap       %llu more\n",
+			   (unsigned long long)gathered->more_gaps);
 }
 
 static void print_notes(struct page *page, const struct gathered *gathered)
@@ -302,7 +305,8 @@ static void print_quality(struct page *page, const struct gathered *gathered)
 		page_text(page, gathered->end_reason);
 		page_print(page, "\n");
 	} else {
-		page_print(page, "  ended     without an end record: it was cut off, or still grows\n");
+		page_print(page,
+			   "  ended     without an end record: it was cut off, or still grows\n");
 	}
 }
 

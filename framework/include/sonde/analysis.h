@@ -68,10 +68,11 @@ struct sonde_held {
 };
 
 struct sonde_series {
-	/* Texts and numbers of the key columns, escaped: "4711 1889"; "other" for what was merged; "" where it is the only
+	/* Texts are the kernel's bytes: findings carry them as they are, and whoever shows them escapes. */
+	/* Texts and numbers of the key columns: "4711 1889"; "other" for what was merged; "" where it is the only
 	 * one: reduced, or of a table without keys. */
 	const char *key;
-	const char *label; /* newest name of the row (column comm or name), escaped; else the key */
+	const char *label;        /* newest name of the row (column comm or name); else the key */
 	struct sonde_slice total; /* of its slices */
 	struct sonde_held held;   /* time 0: nowhere */
 	uint32_t nslices;

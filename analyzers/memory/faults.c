@@ -1,0 +1,66 @@
+/* mem.major_faults and mem.minor_fault_storm: processes whose time goes into page faults (/proc/PID/stat fields 10 and 12,
+ * proc_pid_stat(5)). */
+#include "memory.h"
+
+static const struct sonde_advice major = {
+	.id = "mem.major_faults",
+	.why = "The process waited for its pages to come from disk or swap: each such fault takes as long as the device "
+	       "does, hundreds of instructions or not.",
+	.action =
+		"See whether its files or its memory were evicted (mem.pressure, mem.swapping); keep them in memory: "
+		"vmtouch -t FILE before the start, mlock(2) or MemoryLow= for the service, or more memory.",
+	.need = "CAP_IPC_LOCK or RLIMIT_MEMLOCK for mlock",
+	.risk = "what is locked is not there for others",
+	.undo = "munlock(2), systemctl revert UNIT",
+};
+static const struct sonde_advice minor = {
+	.id = "mem.minor_fault_storm",
+	.why = "The process makes the kernel map pages all the time: memory is allocated, returned and allocated again, "
+	       "or touched for the first time.",
+	.action =
+		"Keep freed memory in the process: MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_MMAP_THRESHOLD_=1000000000 "
+		"in its environment (glibc); reuse buffers; MAP_POPULATE or huge pages for what is touched once.",
+	.need = "a restart of the process",
+	.risk = "its memory stays at the peak",
+	.undo = "remove the variables",
+};
+
+static void judge_faults(struct sonde_instance *self, uint32_t stream,
+			 const struct sonde_advice *advice, const char *kind, const char *origin)
+{
+	const struct conf *conf = self->conf;
+	uint32_t count, told = 0;
+	const struct sonde_series *series = sonde_series(self, stream, &count);
+
+	for (uint32_t i = 0; i < count && told < conf->limit; i++) {
+		int pid = (int)strcspn(series[i].key, " ");
+		const struct sonde_evidence evidence[] = {
+			{ .name = advice->id,
+			  .value = sonde_held_mean(&series[i].held),
+			  .unit = SONDE_BASE_COUNT,
+			  .counted = "faults/s",
+			  .origin = origin },
+			{ .name = "mem.faults_in_all",
+			  .value = series[i].held.numerator,
+			  .unit = SONDE_BASE_COUNT,
+			  .counted = "faults",
+			  .origin = origin },
+		};
+		struct sonde_words about, title;
+
+		if (!series[i].held.time || strcmp(series[i].key, "other") == 0)
+			continue;
+		sonde_say(&about, "process %.*s (%s)", pid, series[i].key, series[i].label);
+		sonde_say(&title, "Process %.*s (%s) took %.0f %s faults a second", pid,
+			  series[i].key, series[i].label, evidence[0].value, kind);
+		sonde_found(self, advice, SONDE_SEVERITY_WARNING, about.text, title.text,
+			    &series[i].held, evidence, 2);
+		told++;
+	}
+}
+
+void memory_faults(struct sonde_instance *self)
+{
+	judge_faults(self, MAJOR, &major, "major", "/proc/PID/stat field 12");
+	judge_faults(self, MINOR, &minor, "minor", "/proc/PID/stat field 10");
+}

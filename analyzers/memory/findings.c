@@ -1,0 +1,210 @@
+/* The findings of the analyzer `memory` that are about the host. */
+#include "memory.h"
+
+static const struct sonde_advice direct_reclaim = {
+	.id = "mem.direct_reclaim",
+	.why = "Free memory ran so low that tasks had to free some by themselves before they got any: each such "
+	       "allocation takes micro- to milliseconds more.",
+	.action =
+		"Give kswapd an earlier start: sysctl vm.watermark_scale_factor=100; or use less memory, or add some.",
+	.need = "root",
+	.risk = "more memory stays free and is no cache",
+	.undo = "sysctl vm.watermark_scale_factor=10 (the kernel's default)",
+};
+static const struct sonde_advice swapping = {
+	.id = "mem.swapping",
+	.why = "Memory that was swapped out is needed again at once: the working set does not fit, and every access to "
+	       "such a page waits for the swap device.",
+	.action =
+		"Find what is in swap (grep VmSwap /proc/[0-9]*/status | sort -k2 -n) and run less of it at once, or "
+		"add memory; for a service set MemoryLow= so that others give way first.",
+	.need = "root, for systemctl set-property UNIT MemoryLow=",
+	.risk = "other services are reclaimed first",
+	.undo = "systemctl revert UNIT",
+};
+static const struct sonde_advice oom = {
+	.id = "mem.oom",
+	.why = "The kernel found no memory to free and killed a process: its work is lost.",
+	.action =
+		"See which one and why (journalctl -k -g 'Out of memory|oom-kill'); limit what grows (MemoryMax=), or "
+		"add memory.",
+	.need = "root, or group adm, for the kernel's log",
+	.risk = "",
+	.undo = "",
+};
+static const struct sonde_advice low_available = {
+	.id = "mem.low_available",
+	.why = "What new work can have without swapping was nearly nothing: the next burst meets reclaim, swap or the OOM "
+	       "killer.",
+	.action =
+		"See who uses it (ps -eo rss,pid,comm --sort=-rss | head); run less of it at once, or add memory.",
+	.need = "",
+	.risk = "",
+	.undo = "",
+};
+static const struct sonde_advice pressure = {
+	.id = "mem.pressure",
+	.why = "For that share of time no task that had work could do any, because all of them waited for memory to be "
+	       "reclaimed, read back or swapped in.",
+	.action =
+		"Make the working set fit: run less at once, raise the limit of the cgroup that suffers (memory.pressure "
+		"and memory.high of each), or add memory.",
+	.need = "root, for another's limit",
+	.risk = "a higher limit takes memory from others",
+	.undo = "systemctl revert UNIT",
+};
+
+enum { EVIDENCE_MOST = 6 };
+
+struct extra {
+	uint32_t stream;
+	const char *name;
+	uint32_t unit;
+	const char *counted, *origin;
+};
+
+/* clang-format off */
+static const struct extra direct_scan = { DIRECT_SCAN, "mem.direct_scan", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat pgscan_direct" };
+static const struct extra refaults = { REFAULT_STALLS, "mem.refaults", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat workingset_refault*" };
+static const struct extra stalls = { STALLS, "mem.allocation_stalls", SONDE_BASE_COUNT, "stalls/s", "/proc/vmstat allocstall*" };
+static const struct extra available = { AVAILABLE, "mem.available", SONDE_BASE_BYTES, NULL, "/proc/meminfo MemAvailable:" };
+static const struct extra some = { SOME, "mem.pressure_some", SONDE_BASE_RATIO, NULL, "/proc/pressure/memory some total=" };
+static const struct extra full = { FULL, "mem.pressure_full", SONDE_BASE_RATIO, NULL, "/proc/pressure/memory full total=" };
+static const struct extra swap_in = { SWAP_IN, "mem.swap_in", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat pswpin" };
+/* clang-format on */
+
+/* The finding's own value, then the means of others while it held. */
+static void report(struct sonde_instance *self, const struct sonde_advice *advice,
+		   enum sonde_severity severity, const char *title, const struct sonde_held *held,
+		   const struct sonde_evidence *own, const struct extra *const *extras)
+{
+	struct sonde_evidence evidence[EVIDENCE_MOST] = { *own };
+	uint32_t n = 1;
+
+	for (; *extras && n < EVIDENCE_MOST; extras++) {
+		double mean;
+
+		if (!sonde_single(self, (*extras)->stream) ||
+		    !sonde_mean_between(self, (*extras)->stream, 0, held->begin, held->end, &mean))
+			continue;
+		evidence[n++] = (struct sonde_evidence) {
+			.name = (*extras)->name,
+			.value = mean,
+			.unit = (*extras)->unit,
+			.counted = (*extras)->counted,
+			.origin = (*extras)->origin,
+		};
+	}
+	sonde_found(self, advice, severity, "host", title, held, evidence, n);
+}
+
+/* A rate that held. */
+static void judge_rate(struct sonde_instance *self, uint32_t stream,
+		       const struct sonde_advice *advice, enum sonde_severity severity,
+		       const char *what, const struct sonde_evidence *form,
+		       const struct extra *const *extras)
+{
+	const struct sonde_series *series = sonde_single(self, stream);
+	struct sonde_evidence own = *form;
+	struct sonde_words title;
+
+	if (!series || !series->held.time)
+		return;
+	own.value = sonde_held_mean(&series->held);
+	sonde_say(&title, "%.*f %s", own.value < 10 ? 1 : 0, own.value, what);
+	report(self, advice, severity, title.text, &series->held, &own, extras);
+}
+
+static void judge_oom(struct sonde_instance *self)
+{
+	static const struct extra *const extras[] = { &available, &full, NULL };
+	const struct sonde_series *series = sonde_single(self, OOM);
+	struct sonde_evidence own = { .name = "mem.oom_kills",
+				      .unit = SONDE_BASE_COUNT,
+				      .counted = "kills",
+				      .origin = "/proc/vmstat oom_kill" };
+	struct sonde_words title;
+
+	if (!series || !series->held.time)
+		return;
+	own.value = series->held.numerator;
+	sonde_say(&title, "The kernel killed %.0f process%s for want of memory", own.value,
+		  own.value < 1.5 ? "" : "es");
+	report(self, &oom, SONDE_SEVERITY_CRITICAL, title.text, &series->held, &own, extras);
+}
+
+static void judge_available(struct sonde_instance *self)
+{
+	static const struct extra *const extras[] = { &available, &stalls, NULL };
+	const struct sonde_series *series = sonde_single(self, USED);
+	const struct sonde_series *bytes = sonde_single(self, AVAILABLE);
+	struct sonde_evidence own = { .name = "mem.available_least",
+				      .unit = SONDE_BASE_BYTES,
+				      .origin = "/proc/meminfo MemAvailable:, smallest" };
+	struct sonde_words title;
+
+	if (!series || !series->held.time || !bytes)
+		return;
+	own.value = bytes->total.min;
+	sonde_say(&title, "Available memory fell to %.1f %% of all (%.0f MiB)",
+		  (1 - series->held.max) * 100, own.value / 1048576);
+	report(self, &low_available, SONDE_SEVERITY_WARNING, title.text, &series->held, &own,
+	       extras);
+}
+
+/* Without PSI: from allocation stalls, reclaim and refaults. */
+static void judge_pressure(struct sonde_instance *self)
+{
+	static const struct extra *const extras[] = { &some, &stalls, &refaults, &available, NULL };
+	static const struct extra *const instead[] = { &stalls, &direct_scan, &available, NULL };
+	static const struct sonde_evidence form = { .name = "mem.refaults",
+						    .unit = SONDE_BASE_COUNT,
+						    .counted = "pages/s",
+						    .origin = "/proc/vmstat workingset_refault*" };
+	const struct conf *conf = self->conf;
+	const struct sonde_series *series = sonde_single(self, FULL);
+	struct sonde_evidence own = { .name = "mem.pressure_full",
+				      .unit = SONDE_BASE_RATIO,
+				      .origin = "/proc/pressure/memory full total=" };
+	struct sonde_words title;
+
+	if (!series) {
+		judge_rate(
+			self, REFAULT_STALLS, &pressure, SONDE_SEVERITY_WARNING,
+			"evicted pages a second came back while tasks reclaimed (no PSI: a hint)",
+			&form, instead);
+		return;
+	}
+	if (!series->held.time)
+		return;
+	own.value = sonde_held_mean(&series->held);
+	sonde_say(&title, "All work stood still for want of memory %.1f %% of the time",
+		  own.value * 100);
+	report(self, &pressure,
+	       own.value > conf->pressure_critical ? SONDE_SEVERITY_CRITICAL
+						   : SONDE_SEVERITY_WARNING,
+	       title.text, &series->held, &own, extras);
+}
+
+void memory_findings(struct sonde_instance *self)
+{
+	static const struct extra *const reclaim[] = { &direct_scan, &available, &full, NULL };
+	static const struct extra *const swap[] = { &swap_in, &full, &available, NULL };
+	static const struct sonde_evidence stall_form = { .name = "mem.allocation_stalls",
+							  .unit = SONDE_BASE_COUNT,
+							  .counted = "stalls/s",
+							  .origin = "/proc/vmstat allocstall*" };
+	static const struct sonde_evidence swap_form = { .name = "mem.swap_out",
+							 .unit = SONDE_BASE_COUNT,
+							 .counted = "pages/s",
+							 .origin = "/proc/vmstat pswpout" };
+
+	judge_rate(self, STALLS, &direct_reclaim, SONDE_SEVERITY_WARNING,
+		   "allocations a second had to reclaim memory by themselves", &stall_form,
+		   reclaim);
+	judge_rate(self, SWAP_OUT, &swapping, SONDE_SEVERITY_CRITICAL,
+		   "pages a second went to swap while others came back", &swap_form, swap);
+	judge_oom(self);
+	judge_available(self);
+	judge_pressure(self);
+}
