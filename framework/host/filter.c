@@ -44,6 +44,30 @@ struct filter {
 	struct instant out;
 };
 
+void filter_check(struct config *config, const struct config_section *section)
+{
+	for (size_t i = 0; i < section->nkeys; i++) {
+		const struct config_key *key = &section->keys[i];
+		const char *const value = key->value;
+		const struct sonde_list one = { &value, 1, 0 };
+		struct filter_options options = { 0 };
+		struct filter_rules rules;
+		char why[256];
+
+		if (strcmp(key->name, "tables") == 0)
+			options.tables = one;
+		else if (strcmp(key->name, "columns") == 0)
+			options.columns = one;
+		else if (strcmp(key->name, "kinds") == 0)
+			options.kinds = one;
+		else if (strcmp(key->name, "privacy") == 0)
+			options.privacy = one;
+		if (rules_make(&rules, &options, why, sizeof why))
+			config_error(config, key->file, key->line, "%s: %s", key->name, why);
+		rules_free(&rules);
+	}
+}
+
 int filter_new(const struct filter_options *options, struct filter **out, char *why, size_t size)
 {
 	struct filter *filter = must(calloc(1, sizeof *filter));

@@ -5,6 +5,7 @@
 #include <sonde/plugin.h>
 
 #include "core/instant.h"
+#include "host/config.h"
 
 enum filter_values { FILTER_RAW, FILTER_RATE };
 
@@ -24,6 +25,9 @@ struct filter_options {
 
 extern const struct sonde_option filter_keys[];
 extern const size_t filter_nkeys;
+
+/* Adds to config->errors, with their lines, the words in a section's filter keys that mean nothing. */
+void filter_check(struct config *config, const struct config_section *section);
 
 struct filter;
 

@@ -111,8 +111,8 @@ static int add_kind(struct filter_rules *rules, char *word, char *why, size_t si
 	}
 	near = nearest(word, words, COUNT(words));
 	return refuse(why, size,
-		      "kinds: \"%s\" is none of data, notes, gaps, findings, metrics, marks%s%s%s",
-		      word, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+		      "\"%s\" is none of data, notes, gaps, findings, metrics, marks%s%s%s", word,
+		      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 static int add_privacy(struct filter_rules *rules, char *word, char *why, size_t size)
@@ -125,8 +125,7 @@ static int add_privacy(struct filter_rules *rules, char *word, char *why, size_t
 		*action++ = '\0';
 		drop = strcmp(action, "drop") == 0;
 		if (!drop && strcmp(action, "redact") != 0)
-			return refuse(why, size, "privacy: \"%s\" is neither redact nor drop",
-				      action);
+			return refuse(why, size, "\"%s\" is neither redact nor drop", action);
 	}
 	for (size_t i = SONDE_NAME; i < COUNT(sensitivities); i++) {
 		if (strcmp(word, sensitivities[i]) == 0) {
@@ -136,8 +135,8 @@ static int add_privacy(struct filter_rules *rules, char *word, char *why, size_t
 		}
 	}
 	near = nearest(word, sensitivities, COUNT(sensitivities));
-	return refuse(why, size, "privacy: \"%s\" is none of name, path, argument, address%s%s%s",
-		      word, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+	return refuse(why, size, "\"%s\" is none of name, path, argument, address%s%s%s", word,
+		      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 int rules_make(struct filter_rules *rules, const struct filter_options *options, char *why,
@@ -155,7 +154,7 @@ int rules_make(struct filter_rules *rules, const struct filter_options *options,
 		err = each_word(&options->privacy, rules, add_privacy, why, size);
 	if (!err && rules->private &&
 	    getrandom(rules->secret, sizeof rules->secret, 0) != sizeof rules->secret)
-		err = refuse(why, size, "privacy: the kernel gives no random bytes");
+		err = refuse(why, size, "the kernel gives no random bytes");
 	return err;
 }
 

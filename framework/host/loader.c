@@ -76,10 +76,11 @@ static int admit(const char *file, uint32_t kind, const char *name, char *why, s
 			      kind_name(facts.note.kind), facts.note.name,
 			      kind_name(facts.note.kind), facts.note.name);
 	if (facts.constructors && !SANITIZED && !(facts.note.flags & SONDE_THREADS))
-		return refuse(why, size,
-			      "it has %u constructors, code that runs before sonde has checked it; "
-			      "move it into start()",
-			      facts.constructors);
+		return refuse(
+			why, size,
+			"it has constructors (%u), code that runs before sonde has checked it; "
+			"move it into start()",
+			facts.constructors);
 	return 0;
 }
 

@@ -552,6 +552,22 @@ static void test_words(void)
 			-EINVAL);
 }
 
+/* The same with the line on which it stands, before anything runs. */
+static void test_words_have_lines(void)
+{
+	struct config config = { 0 };
+
+	config_read_text(&config, "a.ini",
+			 "[sink:x]\ntables = cpu\nkinds = data\nkinds = note\nother = note\n");
+	filter_check(&config, &config.sections[0]);
+	CU_ASSERT_EQUAL_FATAL(config.nerrors, 1);
+	CU_ASSERT_STRING_EQUAL(
+		config.errors[0],
+		"a.ini:4: kinds: \"note\" is none of data, notes, gaps, findings, metrics, "
+		"marks; did you mean `notes`?");
+	config_free(&config);
+}
+
 static void test_unmatched(void)
 {
 	static const char *const tables[] = { "cpu, dsik" };
@@ -673,6 +689,7 @@ CU_TestInfo tests[] = {
 	{ "columns", test_columns },
 	{ "every", test_every },
 	{ "words", test_words },
+	{ "words have lines", test_words_have_lines },
 	{ "patterns without a match", test_unmatched },
 	{ "privacy", test_privacy },
 	{ "siphash", test_siphash },

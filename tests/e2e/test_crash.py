@@ -1,0 +1,79 @@
+"""Bad plugins (tests/crash): what the user sees of each, before any of its code runs and when it runs."""
+
+import signal
+
+import pytest
+
+from compiling import ROOT, environment, shared_object
+
+CRASH = ROOT / "tests" / "crash"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("crash")
+
+
+def compile_bad(folder, name):
+    flags = {}
+    if name in ("two_symbols", "no_note"):
+        flags["script"] = None
+    if name == "no_symbol":
+        script = folder / "hidden.map"
+        script.write_text("{ local: *; };\n")
+        flags["script"] = script
+    shared_object(CRASH / f"{name}.c", folder / name, **flags)
+    return folder / name
+
+
+REFUSALS = [
+    ("wrong_magic", "its magic is 12345678, not 65646e73"),
+    ("wrong_major", "it is built for ABI 2.0 and this sonde has 1.0"),
+    ("no_note", "it has no sonde note"),
+    ("no_symbol", "it does not export sonde_plugin"),
+    ("two_symbols", "it exports 2 symbols and may export one, sonde_plugin (another is file_reset)"),
+    ("missing_unit", "table missing_unit, column 1 (size): it has no unit"),
+    ("constructor", "it has constructors (1), code that runs before sonde has checked it"),
+]
+
+
+@pytest.mark.parametrize("name,sentence", REFUSALS)
+def test_refused_by_check(sonde, folder, tmp_path, name, sentence):
+    """One line with file and line, and what to do; the rest of the configuration is checked all the same."""
+    plugins = compile_bad(folder, name)
+    config = tmp_path / "a.ini"
+    config.write_text(f"[{name}]\n[loadavg]\nintervall = 1s\n[sink:stdout]\n")
+    result = sonde("check", "-c", config, env=environment(plugins))
+    assert result.returncode == 1
+    lines = result.stderr.splitlines()
+    assert len(lines) == 2, result.stderr
+    assert f"{config}:1: [{name}]: {plugins}/collector-{name}.so: {sentence}" in lines[0]
+    assert f"{config}:3: " in lines[1] and "did you mean `interval`?" in lines[1]
+
+
+@pytest.mark.parametrize("name,sentence", [r for r in REFUSALS if r[0] not in ("missing_unit", "constructor")])
+def test_refused_in_the_list(sonde, folder, name, sentence):
+    """What the file tells is enough; the good ones are listed beside it."""
+    plugins = compile_bad(folder, name)
+    result = sonde("plugins", env=environment(plugins))
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert f"collector-{name}.so: {sentence}" in result.stderr
+    assert "pressure stall information" in result.stdout
+
+
+def test_named(sonde, folder):
+    plugins = compile_bad(folder, "missing_unit")
+    result = sonde("plugins", "missing_unit", env=environment(plugins))
+    assert result.returncode == 1
+    assert "column 1 (size): it has no unit (SONDE_BYTES, SONDE_NONE, ...)" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["crash_start", "crash_sample", "hang", "flood"])
+def test_looking_runs_nothing(sonde, folder, name):
+    """Neither `plugins` nor `check` samples; `check` does not start."""
+    plugins = compile_bad(folder, name)
+    told = sonde("plugins", name, env=environment(plugins))
+    assert told.returncode == 0, told.stderr
+    assert f"collector {name} 1.0" in told.stdout

@@ -1,0 +1,162 @@
+"""`sonde plugins` and `sonde explain`: what is known of plugins, tables and columns without running any."""
+
+import re
+import subprocess
+
+import pytest
+
+from compiling import environment, shared_object
+
+
+def test_list_is_what_the_folder_has(sonde, build):
+    """Kinds and names are those of the files, and `self`, which is in sonde itself."""
+    result = sonde("plugins")
+    assert result.returncode == 0 and result.stderr == ""
+    listed = {tuple(line.split()[:2]) for line in result.stdout.splitlines()}
+    files = {tuple(path.stem.split("-", 1)) for path in (build / "plugins").glob("*-*.so")}
+    assert listed == files | {("collector", "self")}
+    assert len(listed) > 10
+
+
+def test_list_opens_no_plugin(build):
+    """Files are read, not mapped as code: no mmap with PROT_EXEC of a plugin (strace, where there is one)."""
+    try:
+        trace = subprocess.run(["strace", "-f", "-e", "trace=mmap,openat", str(build / "sonde"), "plugins"],
+                               capture_output=True, text=True, timeout=60)
+    except FileNotFoundError:
+        pytest.skip("strace is not there")
+    if "sink" not in trace.stdout:
+        pytest.skip("strace may not trace here")
+    opened = re.findall(r'openat\(AT_FDCWD, "([^"]*(?:collector|sink|analyzer|source)-[^"]*\.so)".* = (\d+)', trace.stderr)
+    assert len(opened) > 10
+    mapped = {fd for fd in re.findall(r"mmap\([^)]*PROT_EXEC[^)]*, (\d+), ", trace.stderr)}
+    for path, fd in opened:
+        later = trace.stderr.split(f'"{path}"', 1)[1].split("openat", 1)[0]
+        assert not re.search(rf"mmap\([^)]*PROT_EXEC[^)]*, {fd}, ", later), path
+    assert mapped is not None
+
+
+def test_named(sonde):
+    """Keys with defaults, the host's keys of its kind, tables with their columns."""
+    result = sonde("plugins", "sink:file")
+    assert result.returncode == 0
+    assert re.search(r"^  rotate_size = 0 +size; ", result.stdout, re.M)
+    assert re.search(r"^  privacy = +text, may repeat; ", result.stdout, re.M)
+    result = sonde("plugins", "psi")
+    assert result.returncode == 0
+    assert "/proc/pressure" in result.stdout
+    assert re.search(r"^  some_total +counter ", result.stdout, re.M)
+
+
+def test_both_kinds_of_a_name(sonde):
+    """udp is a sink and a source."""
+    result = sonde("plugins", "udp")
+    assert result.returncode == 0
+    assert "sink udp " in result.stdout and "source udp " in result.stdout
+    result = sonde("plugins", "source:udp")
+    assert "sink udp " not in result.stdout and "source udp " in result.stdout
+
+
+def test_unknown_name(sonde):
+    result = sonde("plugins", "memifno")
+    assert result.returncode == 1
+    assert result.stderr == "sonde plugins: there is no plugin \"memifno\"; did you mean \"meminfo\"?\n"
+
+
+def test_another_folder_first(sonde, tmp_path):
+    """SONDE_PLUGIN_PATH comes before the build's folder: the same name there wins."""
+    source = tmp_path / "loadavg.c"
+    source.write_text(
+        '#include <sonde/plugin.h>\n'
+        'static int sample(struct sonde_instance *self, struct sonde_frame *frame)\n'
+        '{ (void)self; (void)frame; return 0; }\n'
+        'SONDE_COLLECTOR(loadavg, "another one", sample);\n')
+    shared_object(source, tmp_path / "mine")
+    result = sonde("plugins", env=environment(tmp_path / "mine"))
+    lines = [line for line in result.stdout.splitlines() if line.split()[1] == "loadavg"]
+    assert len(lines) == 1 and "another one" in lines[0]
+
+
+def test_looking_drops_privileges(sonde, tmp_path):
+    """What dlopen itself runs (a library that the plugin needs, with a constructor) has no capabilities."""
+    library = tmp_path / "libnosy.so"
+    (tmp_path / "nosy.c").write_text(
+        '#include <fcntl.h>\n#include <string.h>\n#include <unistd.h>\n#include <stdlib.h>\n'
+        'int nosy(void) { return 0; }\n'
+        'static void __attribute__((constructor)) look(void)\n'
+        '{ char text[8192]; int fd = open("/proc/self/status", O_RDONLY); ssize_t n = read(fd, text, sizeof text - 1);\n'
+        '  int out = open(getenv("NOSY"), O_WRONLY | O_CREAT, 0600); if (n > 0) n = write(out, text, (size_t)n); }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "nosy.c")], check=True)
+    (tmp_path / "needs.c").write_text(
+        '#include <sonde/plugin.h>\nint nosy(void);\n'
+        'static int sample(struct sonde_instance *self, struct sonde_frame *frame)\n'
+        '{ (void)self; (void)frame; return nosy(); }\n'
+        'SONDE_COLLECTOR(needs, "needs a library", sample);\n')
+    shared_object(tmp_path / "needs.c", tmp_path / "mine", str(library), f"-Wl,-rpath,{tmp_path}")
+    seen = tmp_path / "seen"
+    result = sonde("plugins", "needs", env={**environment(tmp_path / "mine"), "NOSY": str(seen)})
+    assert result.returncode == 0, result.stderr
+    status = seen.read_text()
+    assert re.search(r"^CapEff:\t0+$", status, re.M)
+    assert re.search(r"^CapPrm:\t0+$", status, re.M)
+    assert re.search(r"^NoNewPrivs:\t1$", status, re.M)
+
+
+def test_crash_while_loading(sonde, tmp_path):
+    """A library that ends the process ends only the child that looks."""
+    (tmp_path / "bomb.c").write_text(
+        '#include <stdlib.h>\nint bomb(void) { return 0; }\n'
+        'static void __attribute__((constructor)) now(void) { abort(); }\n')
+    library = tmp_path / "libbomb.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "bomb.c")], check=True)
+    (tmp_path / "lit.c").write_text(
+        '#include <sonde/plugin.h>\nint bomb(void);\n'
+        'static int sample(struct sonde_instance *self, struct sonde_frame *frame)\n'
+        '{ (void)self; (void)frame; return bomb(); }\n'
+        'SONDE_COLLECTOR(lit, "needs a bomb", sample);\n')
+    shared_object(tmp_path / "lit.c", tmp_path / "mine", str(library), f"-Wl,-rpath,{tmp_path}")
+    result = sonde("plugins", "lit", env=environment(tmp_path / "mine"))
+    assert result.returncode == 1
+    assert result.stderr == "sonde plugins: lit: it crashed while it was loaded (Aborted)\n"
+
+
+def test_explain_column(sonde):
+    """The file is /proc/pressure, the unit microseconds: Documentation/accounting/psi.rst."""
+    result = sonde("explain", "psi.some_total")
+    assert result.returncode == 0
+    assert re.search(r"^origin +/proc/pressure/.*some total=", result.stdout, re.M)
+    assert re.search(r"^meaning +counter: ", result.stdout, re.M)
+    assert re.search(r"^unit +ns, in units of 1000$", result.stdout, re.M)
+
+
+def test_explain_table(sonde):
+    result = sonde("explain", "loadavg")
+    assert result.returncode == 0
+    assert "/proc/loadavg" in result.stdout
+
+
+@pytest.mark.parametrize("name,near", [("psi.sometotal", "some_total"), ("pis", "psi"), ("memifno.x", "meminfo")])
+def test_explain_unknown(sonde, name, near):
+    result = sonde("explain", name)
+    assert result.returncode == 1 and result.stdout == ""
+    assert f'did you mean "{near}"?' in result.stderr
+
+
+def test_explain_misuse(sonde):
+    assert sonde("explain").returncode == 2
+    assert sonde("explain", "--markdown", "psi").returncode == 2
+    assert sonde("plugins", "a", "b").returncode == 2
+
+
+def test_markdown(sonde):
+    """Twice the same bytes; sorted; every line of a table has its six cells; every plugin's tables are in it."""
+    first, second = sonde("explain", "--markdown"), sonde("explain", "--markdown")
+    assert first.returncode == 0 and first.stdout == second.stdout
+    titles = re.findall(r"^## (\w+)$", first.stdout, re.M)
+    assert titles == sorted(titles) and len(titles) == len(set(titles))
+    for name in ("psi", "meminfo", "vmstat", "loadavg", "note", "gap", "finding", "raw"):
+        assert name in titles
+    rows = [line for line in first.stdout.splitlines() if line.startswith("| `")]
+    assert len(rows) > 300
+    for row in rows:
+        assert len(re.split(r"(?<!\\)\|", row)) == 8, row
