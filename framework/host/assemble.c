@@ -42,14 +42,13 @@ static bool same_section(const struct config_section *a, const struct config_sec
 	return true;
 }
 
-static struct instance *take_known(const struct config_section *section, struct instance **known,
-				   size_t nknown)
+static struct instance *take_known(const struct config_section *section, struct parts *known)
 {
-	for (size_t i = 0; i < nknown; i++) {
-		struct instance *instance = known[i];
+	for (size_t i = 0; known && i < known->count; i++) {
+		struct instance *instance = known->instances[i];
 
 		if (instance && same_section(instance->section, section)) {
-			known[i] = NULL;
+			known->instances[i] = NULL;
 			return instance;
 		}
 	}
@@ -58,9 +57,11 @@ static struct instance *take_known(const struct config_section *section, struct 
 
 /* ---- Checks */
 
-static void refuse_second(struct config *config, struct instance *const *instances, size_t count)
+static void refuse_second(struct config *config, const struct parts *parts)
 {
-	for (size_t i = 0; i < count; i++) {
+	struct instance *const *instances = parts->instances;
+
+	for (size_t i = 0; i < parts->count; i++) {
 		const struct plugin *plugin = instances[i]->plugin;
 
 		for (size_t j = 0; j < i; j++)
@@ -97,44 +98,50 @@ static bool leave_out(struct config *config, struct instance *instance, int err)
 	return false;
 }
 
-static void add(struct instance ***instances, size_t *count, struct instance *instance)
+static void add(struct parts *parts, struct instance *instance)
 {
-	*instances = must_grow(*instances, *count, sizeof(void *));
-	(*instances)[(*count)++] = instance;
+	parts->instances = must_grow(parts->instances, parts->count, sizeof(void *));
+	parts->instances[parts->count++] = instance;
+}
+
+/* A new instance, checked; NULL where there is none to be, or a mistake. */
+static struct instance *make(const struct surroundings *around,
+			     const struct config_section *section)
+{
+	uint32_t kind = section_kind(around->config, section);
+	struct instance *instance = NULL;
+	bool left_out;
+	int err = 0;
+
+	if (kind)
+		instance = instance_new(around, section, kind, &left_out);
+	if (instance)
+		err = instance_check(instance);
+	if (err && leave_out(around->config, instance, err)) {
+		instance_free(instance);
+		instance = NULL;
+	}
+	return instance;
 }
 
 size_t assemble(struct pipeline *pipeline, struct config *config, const struct agent_keys *agent,
-		const char *path, struct instance **known, size_t nknown,
-		struct instance ***instances, size_t *ninstances)
+		const char *path, struct parts *known, struct parts *parts)
 {
 	const struct surroundings around = { config, agent, path, &pipeline->stream, pipeline };
 
 	for (size_t i = 0; i < config->nsections; i++) {
 		const struct config_section *section = &config->sections[i];
-		struct instance *instance = take_known(section, known, nknown);
-		bool left_out = false;
-		uint32_t kind;
-		int err = 0;
+		struct instance *instance;
 
 		if (strcmp(section->type, "agent") == 0)
 			continue;
-		if (instance) {
-			instance->section = section;
-			add(instances, ninstances, instance);
-			continue;
-		}
-		kind = section_kind(config, section);
-		instance = kind ? instance_new(&around, section, kind, &left_out) : NULL;
+		instance = take_known(section, known);
+		if (!instance)
+			instance = make(&around, section);
 		if (instance)
-			err = instance_check(instance);
-		if (err && leave_out(config, instance, err)) {
-			instance_free(instance);
-			instance = NULL;
-		}
-		if (instance)
-			add(instances, ninstances, instance);
+			add(parts, instance);
 	}
-	refuse_second(config, *instances, *ninstances);
+	refuse_second(config, parts);
 	return config->nerrors;
 }
 
@@ -142,10 +149,7 @@ size_t assemble(struct pipeline *pipeline, struct config *config, const struct a
 
 static void sink_finished(void *context)
 {
-	struct pipeline *pipeline = context;
-
-	atomic_fetch_add(&pipeline->finished, 1);
-	pipeline_poke(pipeline);
+	pipeline_poke(context);
 }
 
 static int start_sink(struct pipeline *pipeline, struct instance *instance, char *why, size_t size)
@@ -165,19 +169,16 @@ static int start_role(struct pipeline *pipeline, struct instance *instance, char
 	switch (instance_kind(instance)) {
 	case SONDE_KIND_SINK:
 		return start_sink(pipeline, instance, why, size);
-	case SONDE_KIND_ANALYZER:
-		return judge_add(pipeline->judge, instance, why, size);
 	case SONDE_KIND_SOURCE:
 		receiver = receiver_new(instance, pipeline->foreign);
 		return receiver ? receiver_start(receiver) : -ENOMEM;
 	default:
-		return 0; /* lanes_fill() */
+		return 0; /* lanes_fill(), judge_make() */
 	}
 }
 
-int part_start(struct pipeline *pipeline, struct instance *instance)
+int part_start(struct pipeline *pipeline, struct config *config, struct instance *instance)
 {
-	struct config *config = pipeline->config;
 	char why[512] = "";
 	int err = 0;
 
@@ -191,6 +192,33 @@ int part_start(struct pipeline *pipeline, struct instance *instance)
 	if (err)
 		config_error(config, instance->section->file, instance->section->line, "[%s]: %s",
 			     instance->self.name, why[0] ? why : strerror(-err));
+	return err;
+}
+
+int judge_make(struct pipeline *pipeline, struct config *config, const struct parts *parts,
+	       struct judge **judge)
+{
+	char why[512] = "";
+	int err = 0;
+
+	*judge = NULL;
+	for (size_t i = 0; !err && i < parts->count; i++) {
+		struct instance *instance = parts->instances[i];
+
+		if (instance_kind(instance) != SONDE_KIND_ANALYZER)
+			continue;
+		if (!*judge)
+			*judge = judge_new(&pipeline->stream);
+		err = *judge ? judge_add(*judge, instance, why, sizeof why) : -ENOMEM;
+		if (err)
+			config_error(config, instance->section->file, instance->section->line,
+				     "[%s]: %s", instance->self.name,
+				     why[0] ? why : strerror(-err));
+	}
+	if (err) {
+		judge_free(*judge);
+		*judge = NULL;
+	}
 	return err;
 }
 

@@ -30,11 +30,11 @@ struct delivery {
 	const struct sonde_stream_header *untagged; /* what `tagged` was made from */
 	uint64_t begin;                             /* of the newest instant that was handed on */
 
-	bool restart;  /* asked for by the sink */
-	bool skipping; /* the rest of a segment of which bytes were lost */
-	bool later;    /* what was taken is delivered when the sink says so */
-	int error;     /* of an emit, for the call that caused it */
-	bool done;     /* the sink wants no more */
+	bool restart;     /* asked for by the sink */
+	bool skipping;    /* the rest of a segment of which bytes were lost */
+	bool later;       /* what was taken is delivered when the sink says so */
+	int error;        /* of an emit, for the call that caused it */
+	atomic_bool done; /* the sink wants no more */
 
 	pthread_t thread;
 	bool running;
@@ -429,6 +429,16 @@ int delivery_start(struct delivery *d, void (*finished)(void *context), void *co
 		err = thread_start(&d->thread, d->instance->self.name, run, d);
 	d->running = !err;
 	return err;
+}
+
+bool delivery_finished(struct delivery *d)
+{
+	return atomic_load(&d->done);
+}
+
+void delivery_end(struct delivery *d, const char *reason)
+{
+	stream_end_one(d->instance->stream, d->ring, reason);
 }
 
 void delivery_ask_stop(struct delivery *d, uint64_t deadline)

@@ -21,8 +21,12 @@ struct delivery *delivery_new(struct instance *instance, bool live, int *err, ch
 void delivery_free(struct delivery *delivery);
 
 /* Live: attaches the ring to the stream and starts the thread. `finished` is called from it, once, when the sink wants no
- * more (-EPIPE). 0 or negative errno. */
+ * more (-EPIPE); delivery_finished() is true from then on. 0 or negative errno. */
 int delivery_start(struct delivery *delivery, void (*finished)(void *context), void *context);
+bool delivery_finished(struct delivery *delivery);
+
+/* A sink that leaves while others stay: the end goes to it alone, as its last instant. */
+void delivery_end(struct delivery *delivery, const char *reason);
 
 /* No more instants; what is queued is delivered until `deadline` (CLOCK_MONOTONIC ns), the rest is dropped. */
 void delivery_ask_stop(struct delivery *delivery, uint64_t deadline);

@@ -67,6 +67,11 @@ void files_budget(uint64_t keep)
 		atomic_store(&keep_tasks, (long)most);
 }
 
+uint32_t files_kept(void)
+{
+	return (uint32_t)atomic_load(&keep_tasks);
+}
+
 int files_open(struct files *files, const char *root)
 {
 	*files = (struct files) { .root = root, .root_fd = -1 };

@@ -38,5 +38,6 @@ struct files *file_owner(const struct sonde_file *file);
 /* How many descriptors of processes' files may be kept open by all instances together. System files are few and always
  * kept. Raises the soft limit RLIMIT_NOFILE as far as it may, and stays below it. */
 void files_budget(uint64_t keep);
+uint32_t files_kept(void);
 
 #endif

@@ -154,6 +154,7 @@ struct instance *instance_new(const struct surroundings *around,
 		return NULL;
 	}
 	instance->self.interval = instance->keys.interval;
+	instance->self.descriptors = files_kept();
 	*left_out = !instance->keys.enabled;
 	err = *left_out ? 0 : files_open(&instance->files, instance->self.root);
 	if (!err && kind == SONDE_KIND_COLLECTOR)
@@ -173,8 +174,12 @@ struct instance *instance_new(const struct surroundings *around,
 int instance_check(struct instance *instance)
 {
 	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
+	int err;
 
-	return descriptor->check ? descriptor->check(&instance->self) : 0;
+	instance->starting = true;
+	err = descriptor->check ? descriptor->check(&instance->self) : 0;
+	instance->starting = false;
+	return err;
 }
 
 int instance_start(struct instance *instance)

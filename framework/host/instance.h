@@ -35,7 +35,8 @@ struct instance {
 	uint32_t nadded;
 	struct grown *grown;            /* by sonde_grow() */
 	uint64_t noted[INSTANCE_NOTES]; /* hashes of the notes that were made */
-	bool starting, started;
+	bool starting; /* in check() or start(): errors that it logs are the reason */
+	bool started;
 	char reason[512]; /* why it is not available, as it said itself */
 
 	struct stream *stream;

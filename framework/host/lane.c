@@ -312,6 +312,17 @@ void lane_ask_stop(struct lane *lane, bool last_sample)
 	pthread_mutex_unlock(&lane->lock);
 }
 
+int lane_resume(struct lane *lane)
+{
+	/* It came back in between, and ended. */
+	if (lane_join(lane, 1) == 0)
+		return lane_start(lane);
+	pthread_mutex_lock(&lane->lock);
+	lane->stopping = false;
+	pthread_mutex_unlock(&lane->lock);
+	return 0;
+}
+
 int lane_join(struct lane *lane, uint64_t deadline)
 {
 	int err = lane->running ? thread_join(lane->thread, deadline) : 0;

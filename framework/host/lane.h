@@ -39,6 +39,8 @@ int lane_start(struct lane *lane);
  * 0, or -ETIMEDOUT where a collector hangs; then neither lane nor members may be freed. */
 void lane_ask_stop(struct lane *lane, bool last_sample);
 int lane_join(struct lane *lane, uint64_t deadline);
+/* Takes back lane_ask_stop() of a lane that could not be joined. 0 or negative errno. */
+int lane_resume(struct lane *lane);
 void lane_free(struct lane *lane);
 
 #endif

@@ -55,8 +55,8 @@ static bool has_lane(const struct pipeline *pipeline, const struct instance *ins
 
 int lanes_fill(struct pipeline *pipeline, uint64_t origin)
 {
-	for (size_t i = 0; i < pipeline->ninstances; i++) {
-		struct instance *instance = pipeline->instances[i];
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		struct instance *instance = pipeline->parts.instances[i];
 		int err = 0;
 
 		if (instance_kind(instance) == SONDE_KIND_COLLECTOR &&
@@ -83,8 +83,12 @@ int lanes_start(struct pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->nlanes; i++) {
 		struct lane *lane = pipeline->lanes[i];
-		int err = lane->running || !lane->nmembers ? 0 : lane_start(lane);
+		int err = 0;
 
+		if (lane->running && lane->stopping)
+			err = lane_resume(lane);
+		else if (!lane->running && lane->nmembers)
+			err = lane_start(lane);
 		if (err)
 			return err;
 	}

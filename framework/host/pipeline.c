@@ -40,8 +40,8 @@ static int make_stream(struct pipeline *pipeline)
 
 static bool has_kind(const struct pipeline *pipeline, uint32_t kind)
 {
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		if (instance_kind(pipeline->instances[i]) == kind)
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == kind)
 			return true;
 	return false;
 }
@@ -58,7 +58,6 @@ int pipeline_open(struct config *config, const struct pipeline_options *options,
 	mallopt(M_ARENA_MAX, 1);
 	pipeline->config = config;
 	pipeline->options = *options;
-	pthread_mutex_init(&pipeline->lock, NULL);
 	pipeline->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pipeline->foreign = foreign_new();
 	assemble_agent(config, &pipeline->agent, &pipeline->agent_memory);
@@ -70,8 +69,8 @@ int pipeline_open(struct config *config, const struct pipeline_options *options,
 		err = pipeline->foreign ? make_stream(pipeline) : -ENOMEM;
 	}
 	if (!err)
-		assemble(pipeline, config, &pipeline->agent, pipeline->plugin_path, NULL, 0,
-			 &pipeline->instances, &pipeline->ninstances);
+		assemble(pipeline, config, &pipeline->agent, pipeline->plugin_path, NULL,
+			 &pipeline->parts);
 	if (!err && !config->nerrors && !has_kind(pipeline, SONDE_KIND_SINK))
 		config_error(config, config->nfiles ? config->files[0] : "", 0,
 			     "there is no sink: add [sink:file]");
@@ -91,11 +90,9 @@ void pipeline_each_collector(struct pipeline *pipeline,
 			     void (*each)(void *context, const struct instance *instance),
 			     void *context)
 {
-	pthread_mutex_lock(&pipeline->lock);
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		if (instance_kind(pipeline->instances[i]) == SONDE_KIND_COLLECTOR)
-			each(context, pipeline->instances[i]);
-	pthread_mutex_unlock(&pipeline->lock);
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == SONDE_KIND_COLLECTOR)
+			each(context, pipeline->parts.instances[i]);
 }
 
 void pipeline_each_sink(struct pipeline *pipeline,
@@ -105,16 +102,14 @@ void pipeline_each_sink(struct pipeline *pipeline,
 {
 	struct delivery_counts counts;
 
-	pthread_mutex_lock(&pipeline->lock);
-	for (size_t i = 0; i < pipeline->ninstances; i++) {
-		const struct instance *instance = pipeline->instances[i];
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		const struct instance *instance = pipeline->parts.instances[i];
 
 		if (instance_kind(instance) != SONDE_KIND_SINK || !instance->role)
 			continue;
 		delivery_counts(instance->role, &counts);
 		each(context, instance, &counts);
 	}
-	pthread_mutex_unlock(&pipeline->lock);
 }
 
 /* ---- Start and stop */
@@ -137,20 +132,20 @@ void pipeline_ask_stop(struct pipeline *pipeline)
 /* Sinks first, so that nothing is lost; a part that is left out is gone. */
 static int start_kind(struct pipeline *pipeline, uint32_t kind)
 {
-	for (size_t i = 0; i < pipeline->ninstances; i++) {
-		struct instance *instance = pipeline->instances[i];
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		struct instance *instance = pipeline->parts.instances[i];
 		int err = 0;
 
 		if (instance_kind(instance) == kind)
-			err = part_start(pipeline, instance);
+			err = part_start(pipeline, pipeline->config, instance);
 		if (err < 0)
 			return err;
 		if (err == 0)
 			continue;
 		part_free(instance);
-		pipeline->ninstances--;
-		memmove(pipeline->instances + i, pipeline->instances + i + 1,
-			(pipeline->ninstances - i) * sizeof(void *));
+		pipeline->parts.count--;
+		memmove(pipeline->parts.instances + i, pipeline->parts.instances + i + 1,
+			(pipeline->parts.count - i) * sizeof(void *));
 		i--;
 	}
 	return 0;
@@ -162,13 +157,10 @@ static int start_all(struct pipeline *pipeline, uint64_t *origin)
 					  SONDE_KIND_COLLECTOR };
 	int err = 0;
 
-	if (has_kind(pipeline, SONDE_KIND_ANALYZER)) {
-		pipeline->judge = judge_new(&pipeline->stream);
-		if (!pipeline->judge)
-			return -ENOMEM;
-	}
 	for (size_t i = 0; !err && i < sizeof order / sizeof order[0]; i++)
 		err = start_kind(pipeline, order[i]);
+	if (!err)
+		err = judge_make(pipeline, pipeline->config, &pipeline->parts, &pipeline->judge);
 	if (!err && pipeline->judge)
 		err = judge_start(pipeline->judge);
 	*origin = clock_now(CLOCK_MONOTONIC);
@@ -188,12 +180,12 @@ static bool stop_kind(struct pipeline *pipeline, uint32_t kind, uint64_t deadlin
 {
 	bool stopped = true;
 
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		if (instance_kind(pipeline->instances[i]) == kind)
-			part_ask_stop(pipeline->instances[i], deadline);
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		if (instance_kind(pipeline->instances[i]) == kind &&
-		    !part_stopped(pipeline->instances[i], deadline))
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == kind)
+			part_ask_stop(pipeline->parts.instances[i], deadline);
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == kind &&
+		    !part_stopped(pipeline->parts.instances[i], deadline))
 			stopped = false;
 	return stopped;
 }
@@ -219,7 +211,7 @@ static void stop_all(struct pipeline *pipeline, const char *reason, bool last_sa
 		stop_kind(pipeline, SONDE_KIND_COLLECTOR, 0);
 		stop_kind(pipeline, SONDE_KIND_ANALYZER, 0);
 	}
-	pipeline->hung = hung;
+	pipeline->hung |= hung;
 }
 
 /* ---- Run */
@@ -257,22 +249,23 @@ static uint64_t delivered_bytes(struct pipeline *pipeline)
 	struct delivery_counts counts;
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < pipeline->ninstances; i++) {
-		if (instance_kind(pipeline->instances[i]) != SONDE_KIND_SINK)
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		if (instance_kind(pipeline->parts.instances[i]) != SONDE_KIND_SINK)
 			continue;
-		delivery_counts(pipeline->instances[i]->role, &counts);
+		delivery_counts(pipeline->parts.instances[i]->role, &counts);
 		bytes += counts.bytes;
 	}
 	return bytes;
 }
 
-static unsigned count_kind(const struct pipeline *pipeline, uint32_t kind)
+/* Whoever reads what the sinks write has enough. */
+static bool sinks_finished(const struct pipeline *pipeline)
 {
-	unsigned count = 0;
-
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		count += instance_kind(pipeline->instances[i]) == kind;
-	return count;
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == SONDE_KIND_SINK &&
+		    !delivery_finished(pipeline->parts.instances[i]->role))
+			return false;
+	return true;
 }
 
 /* What has come about by itself. */
@@ -293,7 +286,7 @@ static void look(struct pipeline *pipeline, struct run *run)
 		end_with(run, "frames", false);
 	if (options->duration && now - run->origin >= options->duration)
 		end_with(run, "duration", true);
-	if (atomic_load(&pipeline->finished) == count_kind(pipeline, SONDE_KIND_SINK))
+	if (sinks_finished(pipeline))
 		end_with(run, "error", false);
 	if (options->progress && now >= run->next_progress) {
 		run->next_progress = now + NS_PER_S;
@@ -398,22 +391,24 @@ void pipeline_close(struct pipeline *pipeline)
 	for (size_t i = 0; i < pipeline->nlanes; i++)
 		lane_free(pipeline->lanes[i]);
 	judge_free(pipeline->judge);
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		part_free(pipeline->instances[i]);
-	for (size_t i = 0; i < pipeline->nretired; i++)
-		part_free(pipeline->retired[i]);
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		part_free(pipeline->parts.instances[i]);
+	for (size_t i = 0; i < pipeline->retired.count; i++)
+		part_free(pipeline->retired.instances[i]);
 	for (size_t i = 0; i < pipeline->nconfigs; i++) {
 		config_free(pipeline->configs[i]);
 		free(pipeline->configs[i]);
 	}
+	for (size_t i = 0; i < pipeline->nmemories; i++)
+		options_free(pipeline->memories[i]);
+	free(pipeline->memories);
 	stream_free(&pipeline->stream);
 	foreign_free(pipeline->foreign);
 	options_free(pipeline->agent_memory);
-	pthread_mutex_destroy(&pipeline->lock);
 	if (pipeline->poke >= 0)
 		close(pipeline->poke);
-	free(pipeline->instances);
-	free(pipeline->retired);
+	free(pipeline->parts.instances);
+	free(pipeline->retired.instances);
 	free(pipeline->configs);
 	free(pipeline->lanes);
 	free(pipeline->plugin_path);

@@ -12,43 +12,46 @@
 #include "host/pipeline.h"
 #include "host/receiver.h"
 
+/* Instances of the sections, in their order. */
+struct parts {
+	struct instance **instances;
+	size_t count;
+};
+
 struct pipeline {
-	struct config *config;
+	struct config *config; /* the newest */
 	struct pipeline_options options;
 	struct agent_keys agent;
 	struct options_memory *agent_memory;
 	char *plugin_path;
 	struct stream stream;
 	struct foreign *foreign;
-	pthread_mutex_t lock;        /* of the next two, for [self] in its lane */
-	struct instance **instances; /* in the order of the configuration */
-	size_t ninstances;
+	struct parts parts;  /* change only while no lane runs */
 	struct lane **lanes; /* the main one first */
 	size_t nlanes;
 	struct judge *judge; /* NULL: no analyzers */
 	int poke;            /* eventfd(2): something happened in another thread */
 	atomic_bool stop_asked;
-	atomic_uint finished; /* sinks that want no more */
-	atomic_uint sampled;  /* lanes that took their first sample */
-	bool hung;            /* a thread is left to itself: nothing that it may touch is freed */
+	atomic_uint sampled; /* lanes that took their first sample */
+	bool hung;           /* a thread is left to itself: nothing that it may touch is freed */
 	/* Of reloads: what is no longer used but may be pointed to by instants. */
-	struct instance **retired;
-	size_t nretired;
+	struct parts retired;
 	struct config **configs;
 	size_t nconfigs;
+	struct options_memory **memories;
+	size_t nmemories;
 };
 
 /* Reads [agent]: its mistakes are added. */
 void assemble_agent(struct config *config, struct agent_keys *keys, struct options_memory **memory);
 
-/* An instance for every section that has none of its name and content among `known` yet (they are taken from there, those
- * set to NULL); all are checked. The number of mistakes so far. */
+/* An instance for each section; one of `known` (NULL: none) whose section says the same is taken from there, its place
+ * becoming NULL. New ones are checked. The number of mistakes so far. */
 size_t assemble(struct pipeline *pipeline, struct config *config, const struct agent_keys *agent,
-		const char *plugin_path, struct instance **known, size_t nknown,
-		struct instance ***instances, size_t *ninstances);
+		const char *plugin_path, struct parts *known, struct parts *parts);
 
 /* Starts one instance in its role. 0; 1 where it is left out with a note; a negative errno, logged or a mistake. */
-int part_start(struct pipeline *pipeline, struct instance *instance);
+int part_start(struct pipeline *pipeline, struct config *config, struct instance *instance);
 
 /* Asks to stop, waits, in two steps so that many stop at once. False: it hangs. */
 void part_ask_stop(struct instance *instance, uint64_t deadline);
@@ -58,11 +61,15 @@ void part_free(struct instance *instance);
 /* Puts collectors without a lane into one; starts lanes that do not run. 0 or negative errno. */
 int lanes_fill(struct pipeline *pipeline, uint64_t origin);
 int lanes_start(struct pipeline *pipeline);
-/* False: a collector hangs. */
+/* False: a collector hangs. Its lane goes on when lanes_start() is called and it comes back. */
 bool lanes_stop(struct pipeline *pipeline, bool last_sample, uint64_t deadline);
 
 /* Wakes pipeline_run(). Any thread, any signal handler. */
 void pipeline_poke(struct pipeline *pipeline);
+
+/* The judge of these parts' analyzers: *judge NULL where there are none. 0 or negative errno. */
+int judge_make(struct pipeline *pipeline, struct config *config, const struct parts *parts,
+	       struct judge **judge);
 
 /* SIGHUP. */
 void pipeline_reload(struct pipeline *pipeline);

@@ -13,6 +13,12 @@
 
 static void service_log(struct sonde_instance *self, uint32_t level, const char *message)
 {
+	struct instance *instance = instance_of(self);
+
+	if (level == SONDE_ERROR && instance->starting) {
+		snprintf(instance->reason, sizeof instance->reason, "%s", message);
+		return;
+	}
 	log_line(level < SONDE_DEBUG ? (enum sonde_level)level : SONDE_DEBUG, self->name, "%s",
 		 message);
 }
@@ -60,8 +66,8 @@ static int service_add_table(struct sonde_instance *self, const struct sonde_tab
 	char why[256];
 	int err;
 
-	if (!instance->starting) {
-		log_line(SONDE_ERROR, self->name, "tables are added in start() only");
+	if (!instance->starting || !instance->started) {
+		sonde_log(self, SONDE_ERROR, "tables are added in start() only");
 		return -EINVAL;
 	}
 	added = realloc(instance->added, (instance->nadded + 1) * sizeof(void *));
@@ -70,7 +76,7 @@ static int service_add_table(struct sonde_instance *self, const struct sonde_tab
 	instance->added = added;
 	err = schema_make(table, &added[instance->nadded], why, sizeof why);
 	if (err) {
-		log_line(SONDE_ERROR, self->name, "%s", why);
+		sonde_log(self, SONDE_ERROR, "%s", why);
 		return err;
 	}
 	err = frame_add_table(&instance->frame, added[instance->nadded++], table->rows,

@@ -72,12 +72,17 @@ int stream_attach(struct stream *stream, struct ring *ring)
 	return rings ? 0 : -ENOMEM;
 }
 
-void stream_detach(struct stream *stream, struct ring *ring)
+static void detach(struct stream *stream, const struct ring *ring)
 {
-	pthread_mutex_lock(&stream->lock);
 	for (size_t i = 0; i < stream->nrings; i++)
 		if (stream->rings[i] == ring)
 			stream->rings[i--] = stream->rings[--stream->nrings];
+}
+
+void stream_detach(struct stream *stream, struct ring *ring)
+{
+	pthread_mutex_lock(&stream->lock);
+	detach(stream, ring);
 	pthread_mutex_unlock(&stream->lock);
 }
 
@@ -174,15 +179,20 @@ void stream_config(struct stream *stream, const char *text)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-void stream_end(struct stream *stream, const char *reason, uint64_t instants)
+static void end_row(struct sonde_frame *records, const char *reason, uint64_t instants)
 {
 	struct sonde_row row;
 
+	if (records_row(records, RECORD_END, &row))
+		return;
+	records_str(records, &row, END_REASON, reason);
+	sonde_set_u64(&row, END_INSTANTS, instants);
+}
+
+void stream_end(struct stream *stream, const char *reason, uint64_t instants)
+{
 	pthread_mutex_lock(&stream->lock);
-	if (records_row(&stream->records, RECORD_END, &row) == 0) {
-		put_str(stream, &row, END_REASON, reason);
-		sonde_set_u64(&row, END_INSTANTS, instants);
-	}
+	end_row(&stream->records, reason, instants);
 	pthread_mutex_unlock(&stream->lock);
 }
 
@@ -217,12 +227,13 @@ static bool make_room(struct stream *stream, uint32_t nviews)
 	return true;
 }
 
-/* Locked: the first `nviews` of stream->views are filled. */
-static void hand_out(struct stream *stream, uint32_t nviews, uint64_t begin, uint64_t end)
+/* Locked. */
+static struct instant make_instant(struct stream *stream, struct sonde_view *views, uint32_t nviews,
+				   uint64_t begin, uint64_t end)
 {
 	struct instant instant = {
 		.header = stream->header,
-		.views = stream->views,
+		.views = views,
 		.nviews = nviews,
 		.sequence = ++stream->sequence,
 		.begin = begin,
@@ -230,7 +241,33 @@ static void hand_out(struct stream *stream, uint32_t nviews, uint64_t begin, uin
 		.realtime = anchor_realtime(&stream->header->anchor, begin),
 	};
 
-	instant_stamp(&instant, stream->views);
+	instant_stamp(&instant, views);
+	return instant;
+}
+
+void stream_end_one(struct stream *stream, struct ring *ring, const char *reason)
+{
+	struct sonde_view views[RECORD_TABLES];
+	uint64_t now = clock_now(CLOCK_BOOTTIME);
+	struct sonde_frame records;
+	struct instant instant;
+
+	if (records_make(&records))
+		return;
+	pthread_mutex_lock(&stream->lock);
+	detach(stream, ring);
+	end_row(&records, reason, stream->sequence);
+	instant = make_instant(stream, views, record_views(&records, views), now, now);
+	ring_push(ring, &instant, false);
+	pthread_mutex_unlock(&stream->lock);
+	frame_free(&records);
+}
+
+/* Locked: the first `nviews` of stream->views are filled. */
+static void hand_out(struct stream *stream, uint32_t nviews, uint64_t begin, uint64_t end)
+{
+	struct instant instant = make_instant(stream, stream->views, nviews, begin, end);
+
 	for (size_t i = 0; i < stream->nrings; i++)
 		ring_push(stream->rings[i], &instant, false);
 }

@@ -58,6 +58,9 @@ void stream_gap(struct stream *stream, const struct gap *gap);
 void stream_config(struct stream *stream, const char *text);
 void stream_end(struct stream *stream, const char *reason, uint64_t instants);
 
+/* An end for one ring alone, in an instant of its own; the ring gets nothing after it. */
+void stream_end_one(struct stream *stream, struct ring *ring, const char *reason);
+
 /* Rows of findings and the like, made elsewhere: in an instant of their own. */
 void stream_publish_records(struct stream *stream, const struct sonde_frame *records);
 
