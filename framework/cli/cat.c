@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/when.h"
+#include "core/records.h"
 #include "wire/reader.h"
 
 static const char help[] =
@@ -41,9 +42,24 @@ static const struct option options[] = {
 
 struct cat {
 	const char *path, *format, *output, *since, *until;
-	struct text tables;
+	struct text tables; /* keys of the sink's filter */
 	bool follow;
 };
+
+/* The host's own tables are chosen as kinds, so that no sink loses its gaps by naming tables; here the choice is all. */
+static void choose_table(struct cat *cat, const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	if (record_is(name)) {
+		text_key(&cat->tables, "kinds", name);
+		return;
+	}
+	text_add(&cat->tables, "kinds = data\ntables = %.*s\n",
+		 dot ? (int)(dot - name) : (int)strlen(name), name);
+	if (dot)
+		text_key(&cat->tables, "columns", name);
+}
 
 static int parse(struct cat *cat, int argc, char **argv)
 {
@@ -62,7 +78,7 @@ static int parse(struct cat *cat, int argc, char **argv)
 			cat->format = optarg;
 			break;
 		case 't':
-			text_key(&cat->tables, strchr(optarg, '.') ? "columns" : "tables", optarg);
+			choose_table(cat, optarg);
 			break;
 		case OPT_SINCE:
 			cat->since = optarg;
@@ -124,11 +140,13 @@ static int print(const struct cat *cat, const char *text)
 	if (status != EXIT_DONE)
 		return status;
 	status = EXIT_FAILED;
-	recording = recording_open(cat->path, cat->follow);
+	recording = recording_open(cat->path);
 	if (!recording)
 		return status;
 	reading.context = recording;
 	reader = reader_new(&reading);
+	if (reader && cat->follow)
+		recording_follow(recording, reader_state(reader));
 	if (config_read_text(&config, "cat", text) || pipeline_open(&config, &none, &pipeline)) {
 		cli_config_errors(&config);
 		goto out;

@@ -61,14 +61,16 @@ void cli_profile_path(const char *name, char *path, size_t size);
 
 /* Opens a recording for reading: FILE, a folder of rotated ones, or "-". */
 struct recording;
-struct recording *recording_open(const char *path, bool follow);
+struct reader_state; /* wire/reader.h */
+struct recording *recording_open(const char *path);
+/* Reading waits for more at the end of the file, until `state`, its reader's, says that the sender ended, or a signal comes. */
+void recording_follow(struct recording *recording, const struct reader_state *state);
 /* The read callback of struct reader_options; context is the recording. */
 int64_t recording_read(void *recording, void *buffer, size_t size);
 void recording_close(struct recording *recording);
 
 /* What a reader noticed, where it is worth a line on stderr: the report has the rest. An exit status: EXIT_FAILED where
  * nothing could be read. */
-struct reader_state;
 int recording_complain(const char *path, const struct reader_state *state);
 
 #endif

@@ -16,7 +16,7 @@ struct recording {
 	char **files;
 	size_t nfiles, next;
 	int fd;
-	bool follow;
+	const struct reader_state *follow; /* NULL: the end of the file is the end */
 };
 
 static int by_name(const void *a, const void *b)
@@ -90,19 +90,23 @@ static bool open_next(struct recording *recording)
 	return recording->fd >= 0;
 }
 
-struct recording *recording_open(const char *path, bool follow)
+struct recording *recording_open(const char *path)
 {
 	struct recording *recording = calloc(1, sizeof *recording);
 
 	if (!recording)
 		return NULL;
 	recording->fd = -1;
-	recording->follow = follow;
 	if (!find_files(recording, path) || (recording->fd < 0 && !open_next(recording))) {
 		recording_close(recording);
 		return NULL;
 	}
 	return recording;
+}
+
+void recording_follow(struct recording *recording, const struct reader_state *state)
+{
+	recording->follow = state;
 }
 
 int64_t recording_read(void *context, void *buffer, size_t size)
@@ -121,7 +125,8 @@ int64_t recording_read(void *context, void *buffer, size_t size)
 			close(recording->fd);
 			if (!open_next(recording))
 				return -EIO;
-		} else if (recording->follow && recording->fd != STDIN_FILENO) {
+		} else if (recording->follow && !recording->follow->ended &&
+			   recording->fd != STDIN_FILENO) {
 			if (nanosleep(&pause, NULL))
 				return 0; /* a signal: what is there was all */
 		} else {

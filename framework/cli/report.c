@@ -67,7 +67,7 @@ static int report_one(const char *path, const struct text *text)
 	struct config config = { 0 };
 	struct pipeline_options none = { 0 };
 	struct reader_options reading = { .read = recording_read };
-	struct recording *recording = recording_open(path, false);
+	struct recording *recording = recording_open(path);
 	struct reader *reader = NULL;
 	struct pipeline *pipeline = NULL;
 	int status = EXIT_FAILED;

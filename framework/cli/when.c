@@ -22,7 +22,7 @@ static int find_span(const char *path, bool to_the_end, struct span *span)
 
 	if (strcmp(path, "-") == 0)
 		return cli_misuse("--since and --until need a file: stdin can't be read twice");
-	recording = recording_open(path, false);
+	recording = recording_open(path);
 	if (!recording)
 		return EXIT_FAILED;
 	reading.context = recording;

@@ -15,7 +15,7 @@ struct filter_options {
 	struct sonde_list tables; /* names of tables; the host's own tables are chosen by `kinds` */
 	struct sonde_list
 		columns; /* "table.column", or "column" of any table; keys are always kept */
-	struct sonde_list kinds; /* data, notes, gaps, findings, metrics, marks */
+	struct sonde_list kinds; /* data, notes, gaps, findings, metrics, marks, or a table */
 	struct sonde_list
 		privacy; /* "path", "argument=drop": sensitivities and what becomes of them */
 	uint64_t every;  /* ns; rows no oftener than this, the newest of each; 0: all */

@@ -8,20 +8,20 @@
 #include "host/must.h"
 #include "host/refuse.h"
 
+#define RECORD(table) ((uint32_t)KIND_RECORD << (table))
+
+/* Words for more than one table; the name of a table of the host's own is a word as well. */
 static const struct {
 	const char *word;
-	uint32_t kind;
+	uint32_t kinds;
 } kinds[] = {
-	{ "data", KIND_DATA },         { "notes", KIND_NOTES },     { "gaps", KIND_GAPS },
-	{ "findings", KIND_FINDINGS }, { "metrics", KIND_METRICS }, { "marks", KIND_MARKS },
-};
-
-static const uint32_t record_kinds[RECORD_TABLES] = {
-	[RECORD_NOTE] = KIND_NOTES,         [RECORD_GAP] = KIND_GAPS,
-	[RECORD_ANCHOR] = KIND_MARKS,       [RECORD_CONFIG] = KIND_MARKS,
-	[RECORD_MARK] = KIND_MARKS,         [RECORD_FINDING] = KIND_FINDINGS,
-	[RECORD_EVIDENCE] = KIND_FINDINGS,  [RECORD_METRIC] = KIND_METRICS,
-	[RECORD_JUDGEMENT] = KIND_FINDINGS, [RECORD_END] = KIND_MARKS,
+	{ "data", KIND_DATA },
+	{ "notes", RECORD(RECORD_NOTE) },
+	{ "gaps", RECORD(RECORD_GAP) },
+	{ "findings", RECORD(RECORD_FINDING) | RECORD(RECORD_EVIDENCE) | RECORD(RECORD_JUDGEMENT) },
+	{ "metrics", RECORD(RECORD_METRIC) },
+	{ "marks", RECORD(RECORD_ANCHOR) | RECORD(RECORD_CONFIG) | RECORD(RECORD_MARK) |
+			   RECORD(RECORD_END) },
 };
 
 static const char *const sensitivities[] = {
@@ -35,7 +35,7 @@ uint32_t rules_kind(const char *table)
 {
 	for (size_t i = 0; i < RECORD_TABLES; i++)
 		if (strcmp(record_tables[i].name, table) == 0)
-			return record_kinds[i];
+			return RECORD(i);
 	return KIND_DATA;
 }
 
@@ -105,9 +105,13 @@ static int add_kind(struct filter_rules *rules, char *word, char *why, size_t si
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		words[i] = kinds[i].word;
 		if (strcmp(word, words[i]) == 0) {
-			rules->kinds |= kinds[i].kind;
+			rules->kinds |= kinds[i].kinds;
 			return 0;
 		}
+	}
+	if (record_is(word)) {
+		rules->kinds |= rules_kind(word);
+		return 0;
 	}
 	near = nearest(word, words, COUNT(words));
 	return refuse(why, size,

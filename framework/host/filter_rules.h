@@ -17,20 +17,14 @@ struct patterns {
 	bool chooses; /* one of them does not leave out: what none matches is not wanted */
 };
 
-enum filter_kind {
-	KIND_DATA = 1 << 0,
-	KIND_NOTES = 1 << 1,
-	KIND_GAPS = 1 << 2,
-	KIND_FINDINGS = 1 << 3,
-	KIND_METRICS = 1 << 4,
-	KIND_MARKS = 1 << 5,
-};
+/* A bit for tables of data, and one for each of the host's own: KIND_RECORD << enum record_table. */
+enum filter_kind { KIND_DATA = 1 << 0, KIND_RECORD = 1 << 1 };
 
 enum filter_privacy { PRIVACY_KEEP, PRIVACY_REDACT, PRIVACY_DROP };
 
 struct filter_rules {
 	struct patterns tables, columns;
-	uint32_t kinds;                     /* enum filter_kind; 0: all */
+	uint32_t kinds;                     /* bits of enum filter_kind; 0: all */
 	uint8_t privacy[SONDE_ADDRESS + 1]; /* enum filter_privacy by enum sonde_sensitivity */
 	bool private;                       /* one of them is not PRIVACY_KEEP */
 	uint64_t secret[2];                 /* of redacted text: random, of this start */
