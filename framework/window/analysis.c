@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "window/analysis.h"
+#include "window/live.h"
 #include "window/needs.h"
 #include "window/track.h"
 #include "window/verdict.h"
@@ -22,6 +23,7 @@ struct member {
 	uint32_t nstreams;
 	struct sonde_catalogue *catalogue;
 	uint32_t ncatalogue;
+	struct hysteresis hysteresis;
 };
 
 struct gap {
@@ -47,6 +49,7 @@ struct analysis {
 	char *machine, *boot;
 	uint64_t foreign;
 	struct verdicts verdicts;
+	struct live live;
 };
 
 /* Whose judge() is running on this thread. */
@@ -444,7 +447,7 @@ static const struct sonde_slice *service_window(struct sonde_instance *self)
 static void service_finding(struct sonde_instance *self, const struct sonde_finding *finding)
 {
 	if (judging.member && judging.member->self == self)
-		verdicts_finding(&judging.analysis->verdicts, finding);
+		verdicts_finding(&judging.analysis->verdicts, finding, &judging.member->hysteresis);
 }
 
 static void service_metric(struct sonde_instance *self, const struct sonde_metric *metric)
@@ -512,7 +515,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->self->name, (*y)->self->name);
 }
 
-int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
+static int judge_all(struct analysis *analysis)
 {
 	int err = 0;
 
@@ -522,18 +525,42 @@ int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
 		qsort(analysis->members, analysis->nmembers, sizeof *analysis->members, by_name);
 	for (uint32_t i = 0; i < analysis->nmembers && !err; i++)
 		err = judge_member(analysis, analysis->members[i]);
+	return err;
+}
+
+int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
+{
+	int err = judge_all(analysis);
+
 	if (!err)
 		err = verdicts_rows(&analysis->verdicts, records);
 	verdicts_free(&analysis->verdicts);
 	return err;
 }
 
-void analysis_restart(struct analysis *analysis)
+void analysis_hysteresis(struct analysis *analysis, const struct sonde_instance *self,
+			 uint64_t hold, uint64_t clear, uint64_t repeat)
 {
+	for (uint32_t i = 0; i < analysis->nmembers; i++)
+		if (analysis->members[i]->self == self)
+			analysis->members[i]->hysteresis =
+				(struct hysteresis) { hold, clear, repeat };
+}
+
+int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *records)
+{
+	int err = judge_all(analysis);
+
+	if (!err)
+		err = live_states(&analysis->live, &analysis->verdicts, now);
+	if (!err)
+		err = verdicts_rows(&analysis->verdicts, records);
+	verdicts_free(&analysis->verdicts);
 	for (uint32_t i = 0; i < analysis->nstreams; i++)
 		store_restart(&analysis->streams[i]->store);
 	analysis->window = (struct sonde_slice) { 0 };
 	analysis->base = analysis->last;
+	return err;
 }
 
 const struct sonde_slice *analysis_window(const struct analysis *analysis)
@@ -549,6 +576,7 @@ void analysis_free(struct analysis *analysis)
 		track_free(analysis->tracks[i]);
 	for (uint32_t i = 0; i < analysis->nmembers; i++)
 		free_member(analysis->members[i]);
+	live_free(&analysis->live);
 	needs_free(&analysis->notes);
 	names_free(&analysis->names);
 	free(analysis->tracks);

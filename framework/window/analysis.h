@@ -24,9 +24,15 @@ int analysis_instant(struct analysis *analysis, const struct instant *instant);
  * by severity, then weight, then id and about: the same input gives the same bytes. 0 or negative errno. */
 int analysis_judge(struct analysis *analysis, struct sonde_frame *records);
 
-/* Another window begins: slices are forgotten, while counters keep their bases and stretches that go on go on. For live
- * use, after each judgement (window/live.h). */
-void analysis_restart(struct analysis *analysis);
+/* Live: when the findings of this analyzer are told. Without a call, at every judgement. */
+void analysis_hysteresis(struct analysis *analysis, const struct sonde_instance *self,
+			 uint64_t hold, uint64_t clear, uint64_t repeat);
+
+/* Live: judges what was folded since the last call, and another window begins; counters keep their bases, and stretches
+ * that go on go on. A finding opens when it has held for `hold`, is told again after `repeat`, and closes when it was not
+ * found for `clear`; in between it has no row. Metrics and judgements are those of this window. `now`: CLOCK_BOOTTIME ns.
+ * 0 or negative errno. */
+int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *records);
 
 /* What a reader needs to know of the window: begin, end, observed, count (instants). */
 const struct sonde_slice *analysis_window(const struct analysis *analysis);

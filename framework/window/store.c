@@ -320,7 +320,7 @@ static void remember(struct store *store, uint64_t index, bool above)
 	const uint32_t n = sizeof store->recent / sizeof store->recent[0];
 
 	memmove(store->recent + 1, store->recent, (n - 1) * sizeof store->recent[0]);
-	store->recent[0] = (struct verdict) { index, above };
+	store->recent[0] = (struct above) { index, above };
 	if (store->nrecent < n)
 		store->nrecent++;
 }

@@ -88,7 +88,7 @@ struct slice {
 };
 
 /* A value at one second, for streams that hold only where another is above. */
-struct verdict {
+struct above {
 	uint64_t index;
 	bool above;
 };
@@ -109,7 +109,7 @@ struct store {
 	uint32_t generation;
 	uint64_t merged; /* cells that went into "other" */
 	bool no_memory;
-	struct verdict recent[8];
+	struct above recent[8];
 	uint32_t nrecent;
 
 	struct series **buckets;

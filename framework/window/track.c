@@ -451,6 +451,21 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 	return 0;
 }
 
+/* Whether any row ever had a value of each column that the stream needs. */
+static bool has_columns(const struct track *track, const struct bound *bound)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < bound->nterms; i++) {
+		bool seen = track->probes.probes[bound->terms[i].probe].seen;
+
+		if (!seen && !bound->terms[i].optional)
+			return false;
+		any = any || seen;
+	}
+	return any;
+}
+
 /* A reducing stream's value of this instant. Rows that did not change counted nothing. */
 static int finish_reduced(struct track *track, struct bound *bound, const struct fold *fold)
 {
@@ -520,7 +535,7 @@ int track_view(struct track *track, const struct sonde_view *view, bool broken)
 		leave(track, gone);
 	for (uint32_t i = 0; i < track->nbound && !err; i++)
 		if (track->bound[i].stream->declared.reduce != SONDE_PER_KEY && track->time &&
-		    !fold.broken)
+		    !fold.broken && has_columns(track, &track->bound[i]))
 			err = finish_reduced(track, &track->bound[i], &fold);
 out:
 	track->complete = !(view->flags & SONDE_PARTIAL);

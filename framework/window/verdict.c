@@ -80,30 +80,60 @@ static struct sonde_evidence *copy_evidence(struct verdicts *verdicts,
 	return evidence;
 }
 
-void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding)
+static void copy_finding(struct verdicts *verdicts, struct sonde_finding *to,
+			 const struct sonde_finding *from)
 {
+	*to = *from;
+	to->id = copy(verdicts, from->id);
+	to->about = copy(verdicts, from->about);
+	to->title = copy(verdicts, from->title);
+	to->why = copy(verdicts, from->why);
+	to->action = copy(verdicts, from->action);
+	to->need = copy(verdicts, from->need);
+	to->risk = copy(verdicts, from->risk);
+	to->undo = copy(verdicts, from->undo);
+	to->evidence = copy_evidence(verdicts, from);
+	if (!to->evidence)
+		to->nevidence = 0;
+	if (to->severity < SONDE_SEVERITY_INFO || to->severity > SONDE_SEVERITY_CRITICAL)
+		to->severity = SONDE_SEVERITY_INFO;
+}
+
+int verdict_copy(struct verdict *to, const struct verdict *from)
+{
+	struct verdicts memory = { 0 };
+
+	*to = *from;
+	copy_finding(&memory, &to->finding, &from->finding);
+	if (!memory.no_memory)
+		return 0;
+	verdict_free(to);
+	return -ENOMEM;
+}
+
+struct verdict *verdicts_copy(struct verdicts *verdicts, const struct verdict *verdict)
+{
+	struct verdict *made =
+		append(verdicts, &verdicts->findings, &verdicts->nfindings, sizeof *made);
+
+	if (!made)
+		return NULL;
+	*made = *verdict;
+	copy_finding(verdicts, &made->finding, &verdict->finding);
+	return made;
+}
+
+void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding,
+		      const struct hysteresis *hysteresis)
+{
+	const struct verdict verdict = { .finding = *finding,
+					 .hysteresis = *hysteresis,
+					 .state = "holding" };
 	struct judgement *judgement = find_judgement(verdicts, finding->id);
-	struct sonde_finding *kept =
-		append(verdicts, &verdicts->findings, &verdicts->nfindings, sizeof *kept);
 
 	if (judgement)
 		judgement->found = true;
-	if (!kept)
-		return;
-	*kept = *finding;
-	kept->id = copy(verdicts, finding->id);
-	kept->about = copy(verdicts, finding->about);
-	kept->title = copy(verdicts, finding->title);
-	kept->why = copy(verdicts, finding->why);
-	kept->action = copy(verdicts, finding->action);
-	kept->need = copy(verdicts, finding->need);
-	kept->risk = copy(verdicts, finding->risk);
-	kept->undo = copy(verdicts, finding->undo);
-	kept->evidence = copy_evidence(verdicts, finding);
-	if (!kept->evidence)
-		kept->nevidence = 0;
-	if (kept->severity < SONDE_SEVERITY_INFO || kept->severity > SONDE_SEVERITY_CRITICAL)
-		kept->severity = SONDE_SEVERITY_INFO;
+	(void)verdicts_copy(verdicts, &verdict); /* it remembers that there was no memory */
 }
 
 void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metric)
@@ -134,7 +164,8 @@ void verdicts_not_judged(struct verdicts *verdicts, const char *id, const char *
 
 static int by_importance(const void *a, const void *b)
 {
-	const struct sonde_finding *x = a, *y = b;
+	const struct sonde_finding *x = &((const struct verdict *)a)->finding;
+	const struct sonde_finding *y = &((const struct verdict *)b)->finding;
 	int order;
 
 	if (x->severity != y->severity)
@@ -145,15 +176,16 @@ static int by_importance(const void *a, const void *b)
 	return order ? order : strcmp(x->about, y->about);
 }
 
-static int finding_row(struct sonde_frame *records, const struct sonde_finding *finding)
+static int finding_row(struct sonde_frame *records, const struct verdict *verdict)
 {
+	const struct sonde_finding *finding = &verdict->finding;
 	const struct {
 		uint32_t slot;
 		const char *text;
 	} texts[] = {
 		{ FINDING_ID, finding->id },
 		{ FINDING_ABOUT, finding->about },
-		{ FINDING_STATE, "holding" },
+		{ FINDING_STATE, verdict->state },
 		{ FINDING_SEVERITY, severity_names[finding->severity] },
 		{ FINDING_TITLE, finding->title },
 		{ FINDING_WHY, finding->why },
@@ -238,9 +270,11 @@ int verdicts_rows(struct verdicts *verdicts, struct sonde_frame *records)
 		qsort(verdicts->findings, verdicts->nfindings, sizeof *verdicts->findings,
 		      by_importance);
 	for (uint32_t i = 0; i < verdicts->nfindings && !err; i++) {
+		if (!verdicts->findings[i].state)
+			continue;
 		err = finding_row(records, &verdicts->findings[i]);
 		if (!err)
-			err = evidence_rows(records, &verdicts->findings[i]);
+			err = evidence_rows(records, &verdicts->findings[i].finding);
 	}
 	for (uint32_t i = 0; i < verdicts->nmetrics && !err; i++)
 		err = metric_row(records, &verdicts->metrics[i]);
@@ -249,8 +283,9 @@ int verdicts_rows(struct verdicts *verdicts, struct sonde_frame *records)
 	return err;
 }
 
-static void free_finding(struct sonde_finding *finding)
+void verdict_free(struct verdict *verdict)
 {
+	struct sonde_finding *finding = &verdict->finding;
 	const char *texts[] = { finding->id,     finding->about, finding->title, finding->why,
 				finding->action, finding->need,  finding->risk,  finding->undo };
 
@@ -262,12 +297,13 @@ static void free_finding(struct sonde_finding *finding)
 	free((struct sonde_evidence *)finding->evidence);
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		free((char *)texts[i]);
+	*verdict = (struct verdict) { 0 };
 }
 
 void verdicts_free(struct verdicts *verdicts)
 {
 	for (uint32_t i = 0; i < verdicts->nfindings; i++)
-		free_finding(&verdicts->findings[i]);
+		verdict_free(&verdicts->findings[i]);
 	for (uint32_t i = 0; i < verdicts->nmetrics; i++) {
 		free((char *)verdicts->metrics[i].name);
 		free((char *)verdicts->metrics[i].about);

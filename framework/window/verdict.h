@@ -13,8 +13,20 @@ struct judgement {
 	char *reason; /* not judged, and why; NULL: it was */
 };
 
+/* When a finding is told while it lives; all 0 in a report. */
+struct hysteresis {
+	uint64_t hold, clear, repeat; /* ns */
+};
+
+struct verdict {
+	struct sonde_finding finding; /* a deep copy */
+	struct hysteresis hysteresis;
+	const char *
+		state; /* as in the table: "opened", "holding", "closed"; NULL: not to be told now */
+};
+
 struct verdicts {
-	struct sonde_finding *findings; /* deep copies */
+	struct verdict *findings;
 	uint32_t nfindings;
 	struct sonde_metric *metrics; /* likewise */
 	uint32_t nmetrics;
@@ -25,12 +37,19 @@ struct verdicts {
 
 void verdicts_judgement(struct verdicts *verdicts, const struct sonde_catalogue *line,
 			const char *reason);
-void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding);
+void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding,
+		      const struct hysteresis *hysteresis);
+/* One more finding, copied from another judgement's; NULL without memory. Not counted as found. */
+struct verdict *verdicts_copy(struct verdicts *verdicts, const struct verdict *verdict);
 void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metric);
 void verdicts_not_judged(struct verdicts *verdicts, const char *id, const char *reason);
 
 /* Rows of all of it; findings by severity, weight, id, about. 0 or -ENOMEM. */
 int verdicts_rows(struct verdicts *verdicts, struct sonde_frame *records);
 void verdicts_free(struct verdicts *verdicts);
+
+/* A deep copy, to be freed. 0, or -ENOMEM and nothing to free. */
+int verdict_copy(struct verdict *to, const struct verdict *from);
+void verdict_free(struct verdict *verdict);
 
 #endif

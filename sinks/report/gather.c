@@ -301,6 +301,18 @@ static void take_data(struct gathered *gathered, const struct sonde_view *view)
 	gathered->instants++;
 }
 
+/* A number in base units. */
+static double scaled_at(const struct sonde_view *view, uint32_t row, const char *column)
+{
+	for (uint32_t i = 0; i < view->schema->ncolumns; i++) {
+		const struct sonde_column *c = &view->schema->columns[i];
+
+		if (strcmp(c->name, column) == 0)
+			return (double)number_at(view, row, column) * c->scale_mul / c->scale_div;
+	}
+	return 0;
+}
+
 /* CPU time that sonde itself used, of the table `self`. */
 static void take_own(struct gathered *gathered, const struct sonde_view *view)
 {
@@ -308,7 +320,7 @@ static void take_own(struct gathered *gathered, const struct sonde_view *view)
 
 	if (!view->nrows)
 		return;
-	used = (double)(number_at(view, 0, "cpu_user") + number_at(view, 0, "cpu_system"));
+	used = scaled_at(view, 0, "cpu_user") + scaled_at(view, 0, "cpu_system");
 	if (!gathered->own_first)
 		gathered->own_first = used;
 	gathered->own_cpu = used - gathered->own_first;

@@ -638,6 +638,78 @@ static void a_day(void)
 	stage_close(&stage);
 }
 
+/* ---- live ---- */
+
+static int judge_wait(struct sonde_instance *self)
+{
+	uint32_t count;
+	const struct sonde_series *series = sonde_series(self, P_WAIT, &count);
+	struct sonde_finding finding = { .id = "test.wait",
+					 .severity = SONDE_SEVERITY_WARNING,
+					 .about = "process 9",
+					 .title = "it waits" };
+
+	if (!count || !series->held.time)
+		return 0;
+	finding.begin = series->held.begin;
+	finding.end = series->held.end;
+	finding.held = series->held.time;
+	sonde_finding(self, &finding);
+	return 0;
+}
+
+/* What the judgement at this time says of the finding: "" where it says nothing. */
+static const char *live_state(struct stage *stage, uint64_t now, uint64_t *begin)
+{
+	static char state[16];
+	struct sonde_frame records;
+	struct sonde_view views[RECORD_TABLES] = { 0 };
+	const struct sonde_view *view = &views[RECORD_FINDING];
+	uint32_t length;
+	const char *bytes;
+
+	CU_ASSERT_EQUAL_FATAL(records_make(&records), 0);
+	CU_ASSERT_EQUAL(analysis_live(stage->analysis, now, &records), 0);
+	frame_views(&records, views);
+	state[0] = '\0';
+	if (view->nrows) {
+		bytes = sonde_view_bytes(view, sonde_view_slots(view, 0)[FINDING_STATE], &length);
+		snprintf(state, sizeof state, "%.*s", (int)length, bytes);
+		*begin = sonde_view_slots(view, 0)[FINDING_BEGIN];
+	}
+	frame_free(&records);
+	return state;
+}
+
+/* Judged every 10 s; a process waits from 25 s to 65 s of 120. It opens when it has held for 10 s: at 40 s, since 25 s; is
+ * told again after 20 s: at 60 s; and closes 20 s after it was found last, at 70 s: at 90 s. */
+static void live(void)
+{
+	static const char *const expected[] = { "", "", "",       "opened", "", "holding",
+						"", "", "closed", "",       "", "" };
+	uint64_t run = 0, wait = 0, begin = 0;
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, process_streams, 3);
+	ops.judge = judge_wait;
+	analysis_hysteresis(stage.analysis, &instance, 10 * SECOND, 20 * SECOND, 20 * SECOND);
+	for (uint64_t t = 0; t <= 120; t++) {
+		run += SECOND / 10;
+		if (t > 25 && t <= 65)
+			wait += SECOND / 2;
+		process_row(&stage, 9, 1, "spin", 0, run, wait);
+		stage_tick(&stage, (1000 + t) * SECOND);
+		if (t && t % 10 == 0)
+			CU_ASSERT_STRING_EQUAL(live_state(&stage, (1000 + t) * SECOND, &begin),
+					       expected[t / 10 - 1]);
+		if (t == 40 || t == 90)
+			CU_ASSERT_EQUAL(begin, 1025 * SECOND);
+	}
+	stage_close(&stage);
+}
+
 CU_TestInfo tests[] = {
 	{ "deltas, wraps and resets", deltas },
 	{ "iowait goes back by one tick [24]", iowait_back_one },
@@ -658,5 +730,6 @@ CU_TestInfo tests[] = {
 	{ "below the floor nothing holds", below_the_floor },
 	{ "gaps [148]", gaps },
 	{ "a day of short-lived processes", a_day },
+	{ "live: opens, holds, closes", live },
 	CU_TEST_INFO_NULL,
 };
