@@ -27,6 +27,7 @@ static const struct verb {
 	{ "check", verb_check, "check a configuration without starting it" },
 	{ "plugins", verb_plugins, "list the plugins, or say what one does and which keys it has" },
 	{ "explain", verb_explain, "say what a table or a column means and where it comes from" },
+	{ "reparse", verb_reparse, "run today's parsers over the raw bytes of a recording" },
 	{ "version", verb_version, "print the version" },
 	{ "help", verb_help, "print this, or `sonde help VERB`" },
 };

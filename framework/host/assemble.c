@@ -115,7 +115,7 @@ static struct instance *make(const struct surroundings *around,
 
 	if (kind)
 		instance = instance_new(around, section, kind, &left_out);
-	if (instance)
+	if (instance && !(around->pipeline->options.reparse && kind == SONDE_KIND_COLLECTOR))
 		err = instance_check(instance);
 	if (err && leave_out(around->config, instance, err)) {
 		instance_free(instance);
@@ -198,6 +198,8 @@ int part_start(struct pipeline *pipeline, struct config *config, struct instance
 int judge_make(struct pipeline *pipeline, struct config *config, const struct parts *parts,
 	       struct judge **judge)
 {
+	const struct pipeline_options *run = &pipeline->options;
+	uint64_t length = run->watch_pid || run->max_instants ? UINT64_MAX : run->duration;
 	char why[512] = "";
 	int err = 0;
 
@@ -208,7 +210,7 @@ int judge_make(struct pipeline *pipeline, struct config *config, const struct pa
 		if (instance_kind(instance) != SONDE_KIND_ANALYZER)
 			continue;
 		if (!*judge)
-			*judge = judge_new(&pipeline->stream);
+			*judge = judge_new(&pipeline->stream, length);
 		err = *judge ? judge_add(*judge, instance, why, sizeof why) : -ENOMEM;
 		if (err)
 			config_error(config, instance->section->file, instance->section->line,

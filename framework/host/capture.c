@@ -160,6 +160,33 @@ static void make_once(void)
 	services.list = captured_list;
 }
 
+/* As it must stand to be read back: a dollar sign is doubled, the interval is its own. */
+static void tell_section(const struct instance *instance)
+{
+	const struct config_section *section = instance->section;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	fprintf(out, "[%s]\n", section->name);
+	for (size_t i = 0; i < section->nkeys; i++) {
+		const struct config_key *key = &section->keys[i];
+
+		if (strcmp(key->name, "interval") == 0)
+			continue;
+		fprintf(out, "%s = ", key->name);
+		for (const char *c = key->value; *c; c++)
+			fprintf(out, *c == '$' ? "$$" : "%c", *c);
+		fputc('\n', out);
+	}
+	fprintf(out, "interval = %lluns\n", (unsigned long long)instance->keys.interval);
+	if (fclose(out) == 0)
+		stream_config(instance->stream, text);
+	free(text);
+}
+
 int capture_begin(struct instance *instance)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -167,9 +194,11 @@ int capture_begin(struct instance *instance)
 
 	pthread_once(&once, make_once);
 	err = frame_add_table(&instance->raw, schema, raw_table.rows, 0);
-	if (!err)
-		instance->self.host = &services;
-	return err;
+	if (err)
+		return err;
+	instance->self.host = &services;
+	tell_section(instance);
+	return 0;
 }
 
 uint32_t capture_views(const struct instance *instance, struct sonde_view *view)

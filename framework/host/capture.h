@@ -9,7 +9,8 @@ enum { RAW_INSTANCE, RAW_CALL, RAW_PATH, RAW_ERROR, RAW_PART, RAW_BYTES, RAW_SLO
 
 extern const struct sonde_table raw_table;
 
-/* The instance's calls of the file service go through the capture from now on. 0 or -ENOMEM. */
+/* The instance's calls of the file service go through the capture from now on; its section becomes a row of `config`. 0 or
+ * -ENOMEM. */
 int capture_begin(struct instance *instance);
 
 /* The view of what it read since capture_taken(), if anything: 0 or 1. */

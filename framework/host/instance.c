@@ -75,12 +75,16 @@ static int fill(struct instance *instance, const struct surroundings *around, ui
 /* What is inherited from [agent], and what the types of options can't say. */
 static int settle_keys(struct instance *instance, const struct surroundings *around)
 {
+	size_t before = around->config->nerrors;
 	const struct config_section *section = instance->section;
 	struct section_keys *keys = &instance->keys;
 	char why[200];
 
 	if (!config_key(section, "capture"))
 		keys->capture = around->agent->capture;
+	/* What the host knows of itself is in no file. */
+	if (instance->plugin == self_plugin())
+		keys->capture = CAPTURE_NONE;
 	if (!keys->interval)
 		keys->interval = around->agent->interval;
 	if (!keys->lane)
@@ -89,19 +93,17 @@ static int settle_keys(struct instance *instance, const struct surroundings *aro
 		keys->tags = "";
 	if (!keys->isolation)
 		keys->isolation = "none";
-	if (!tags_valid(keys->tags, why, sizeof why)) {
-		config_error(around->config, section->file, section->line, "[%s]: tags: %s",
+	if (!tags_valid(keys->tags, why, sizeof why))
+		config_error(around->config, section->file, section->line, "[%s]: %s",
 			     section->name, why);
-		return -EINVAL;
-	}
 	if (strcmp(keys->isolation, "none") != 0 && strcmp(keys->isolation, "process") != 0 &&
-	    strncmp(keys->isolation, "process:", 8) != 0) {
+	    strncmp(keys->isolation, "process:", 8) != 0)
 		config_error(around->config, section->file, section->line,
 			     "[%s]: isolation is none, process or process:GROUP, not \"%s\"",
 			     section->name, keys->isolation);
-		return -EINVAL;
-	}
-	return 0;
+	if (instance->plugin->descriptor.kind == SONDE_KIND_SINK)
+		filter_check(around->config, section);
+	return around->config->nerrors == before ? 0 : -EINVAL;
 }
 
 static int make_frame(struct instance *instance)
@@ -270,4 +272,19 @@ int instance_grow(struct instance *instance, void **block, uint64_t size)
 	if (size > grown->wanted)
 		grown->wanted = size;
 	return instance->starting ? grow_now(grown) : 0;
+}
+
+uint32_t instance_views(const struct instance *instance, struct sonde_view *views)
+{
+	const struct sonde_frame *frame = &instance->frame;
+	uint32_t n = 0;
+
+	frame_views(frame, views);
+	for (uint32_t i = 0; i < frame->ntables; i++) {
+		if (!views[i].nrows && (views[i].schema->flags & SONDE_EVENTS))
+			continue;
+		views[n] = views[i];
+		views[n++].instance = instance->self.name;
+	}
+	return n;
 }

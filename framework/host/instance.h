@@ -89,6 +89,9 @@ void instance_free(struct instance *instance);
 /* Before each sample(): what was asked to grow grows, the arena is empty. */
 void instance_ready(struct instance *instance);
 
+/* Views of what the newest sample brought; `views` has room for frame.ntables. Tables of events without one are left out. */
+uint32_t instance_views(const struct instance *instance, struct sonde_view *views);
+
 /* Behind sonde_grow(). */
 int instance_grow(struct instance *instance, void **block, uint64_t size);
 

@@ -18,18 +18,20 @@ struct judge {
 	struct analysis *analysis;
 	struct sonde_frame records;
 	uint64_t every; /* shortest of the analyzers' */
+	uint64_t length;
 	pthread_t thread;
 	bool running;
 	atomic_bool stopping;
 };
 
-struct judge *judge_new(struct stream *stream)
+struct judge *judge_new(struct stream *stream, uint64_t length)
 {
 	struct judge *judge = calloc(1, sizeof *judge);
 
 	if (!judge)
 		return NULL;
 	judge->stream = stream;
+	judge->length = length;
 	judge->every = UINT64_MAX;
 	judge->ring = ring_new(RING_BYTES, false);
 	judge->analysis = analysis_new();
@@ -51,10 +53,17 @@ void judge_free(struct judge *judge)
 
 int judge_add(struct judge *judge, struct instance *instance, char *why, size_t size)
 {
-	if (instance->keys.every < judge->every)
-		judge->every = instance->keys.every;
-	return analysis_add(judge->analysis, &instance->self, &instance->plugin->ops.analyzer, why,
-			    size);
+	const struct section_keys *keys = &instance->keys;
+	int err;
+
+	if (keys->every < judge->every)
+		judge->every = keys->every;
+	err = analysis_add(judge->analysis, &instance->self, &instance->plugin->ops.analyzer, why,
+			   size);
+	if (!err)
+		analysis_hysteresis(judge->analysis, &instance->self, keys->hold, keys->clear,
+				    keys->repeat);
+	return err;
 }
 
 static void fold(struct judge *judge)
@@ -70,12 +79,21 @@ static void fold(struct judge *judge)
 	}
 }
 
+/* A run that ends within one judgement, or with what it watches, is judged as a whole. */
+static bool judges_whole(const struct judge *judge)
+{
+	return judge->length && (judge->length == UINT64_MAX || judge->length <= judge->every);
+}
+
 static void pronounce(struct judge *judge)
 {
 	int err;
 
 	frame_begin(&judge->records);
-	err = analysis_judge(judge->analysis, &judge->records);
+	if (judges_whole(judge))
+		err = analysis_judge(judge->analysis, &judge->records);
+	else
+		err = analysis_live(judge->analysis, clock_now(CLOCK_BOOTTIME), &judge->records);
 	if (err)
 		log_line(SONDE_ERROR, NULL, "the analysis failed: %s", strerror(-err));
 	else
@@ -85,12 +103,20 @@ static void pronounce(struct judge *judge)
 static void *run(void *context)
 {
 	struct judge *judge = context;
-	uint64_t deadline = clock_now(CLOCK_MONOTONIC);
+	uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t folded = now, judged = now;
 
 	while (!atomic_load(&judge->stopping)) {
-		deadline += fold_every;
-		ring_wait(judge->ring, deadline);
+		uint64_t next = folded + fold_every;
+
+		ring_wait(judge->ring, next < judged + judge->every ? next : judged + judge->every);
+		now = clock_now(CLOCK_MONOTONIC);
+		folded = now;
 		fold(judge);
+		if (!judges_whole(judge) && now - judged >= judge->every) {
+			pronounce(judge);
+			judged = now;
+		}
 	}
 	fold(judge);
 	pronounce(judge);

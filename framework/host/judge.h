@@ -1,5 +1,5 @@
 /* The analysis while it lives: a thread behind a ring folds instants, judges every so often, and says what opened, holds
- * and closed. */
+ * and closed; or, where the whole is what counts, judges once at the end. */
 #ifndef HOST_JUDGE_H
 #define HOST_JUDGE_H
 
@@ -8,7 +8,8 @@
 
 struct judge;
 
-struct judge *judge_new(struct stream *stream);
+/* `length` of the run in ns where it is known to end, UINT64_MAX where it ends with a command; 0: until stopped. */
+struct judge *judge_new(struct stream *stream, uint64_t length);
 void judge_free(struct judge *judge);
 
 /* An analyzer that was started. 0, or -EINVAL and a sentence in `why`. */

@@ -117,22 +117,6 @@ static void tell_lost_rows(struct lane *lane, struct instance *instance, uint64_
 		   &(struct gap) { instance->self.name, "rows", text, begin, begin, 0 });
 }
 
-/* Views of what the sample brought. Tables of events without one are left out. */
-static uint32_t take_views(struct instance *instance, struct sonde_view *views)
-{
-	const struct sonde_frame *frame = &instance->frame;
-	uint32_t n = 0;
-
-	frame_views(frame, views);
-	for (uint32_t i = 0; i < frame->ntables; i++) {
-		if (!views[i].nrows && (views[i].schema->flags & SONDE_EVENTS))
-			continue;
-		views[n] = views[i];
-		views[n++].instance = instance->self.name;
-	}
-	return n;
-}
-
 static uint32_t sample(struct lane *lane, struct instance *instance, uint64_t begin,
 		       struct sonde_view *views)
 {
@@ -148,17 +132,17 @@ static uint32_t sample(struct lane *lane, struct instance *instance, uint64_t be
 	tell_failed(lane, instance, begin, err);
 	tell_lost_rows(lane, instance, begin);
 	if (!err) {
-		nviews = take_views(instance, views);
+		nviews = instance_views(instance, views);
 		instance->sampled = begin;
 	}
+	if (instance->keys.capture)
+		nviews += capture_views(instance, views + nviews);
 	/* A device's own time: an instant of its own. */
 	if (nviews && instance->frame.own_time) {
 		stream_publish(lane->stream, views, nviews, instance->frame.begin,
 			       instance->frame.end);
 		nviews = 0;
 	}
-	if (instance->keys.capture)
-		nviews += capture_views(instance, views + nviews);
 	return nviews;
 }
 

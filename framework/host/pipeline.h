@@ -13,6 +13,7 @@ struct pipeline_options {
 	uint64_t max_instants; /* of the main lane; 0: no bound */
 	const char *label;     /* into the header; NULL: none */
 	int64_t watch_pid;     /* ends when this process does; 0: none */
+	bool reparse;          /* for pipeline_reparse(): collectors are not asked about this machine */
 	/* Called once the first sample of every collector was taken: a command that waits may run. NULL: nothing. */
 	void (*started)(void *context);
 	/* Called about once a second from pipeline_run(), for a progress line; NULL: none. */
@@ -34,6 +35,14 @@ int pipeline_run(struct pipeline *pipeline);
 /* Recorded: every instant of the reader goes through analyzers and sinks, one after the other in this thread; the analyzers
  * judge at the end and what they say goes to the sinks. 0 or the first negative errno. */
 int pipeline_replay(struct pipeline *pipeline, struct reader *reader);
+
+/* A recording with `capture = raw` again: today's collectors of the configuration read what was read then, and their rows
+ * take the place of those recorded, at the same times; everything else passes as it is. 0 or the first negative errno. */
+int pipeline_reparse(struct pipeline *pipeline, struct reader *reader);
+
+/* The sections of the collectors whose raw bytes are in a recording, as they were configured; to be freed. "" where there
+ * are none. Reads up to the first of them. NULL without memory or where the recording can't be read. */
+char *pipeline_reparse_sections(struct reader *reader);
 
 /* Stops what runs (from a signal handler too, where it only asks), frees. */
 void pipeline_ask_stop(struct pipeline *pipeline);

@@ -1,0 +1,137 @@
+/* sonde reparse REC -o NEW: today's collectors over the raw bytes of a recording. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "wire/reader.h"
+
+static const char help[] =
+	"usage: sonde reparse [OPTION]... FILE -o NEW\n\n"
+	"Reads the raw text that `sonde record --capture` kept in a recording again, with today's\n"
+	"collectors, and writes what they make of it into a new recording, at the same times.\n\n"
+	"  -o, --output NEW   where to; - is stdout\n"
+	"  -h, --help         print this\n\n"
+	"example:\n"
+	"  sonde record --capture -d 10 -o old.sonde && sonde reparse old.sonde -o new.sonde\n";
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static struct reader *open_reader(const char *path, struct recording **recording)
+{
+	struct reader_options reading = { .read = recording_read };
+	struct reader *reader;
+
+	*recording = recording_open(path);
+	if (!*recording)
+		return NULL;
+	reading.context = *recording;
+	reader = reader_new(&reading);
+	if (!reader)
+		cli_error(EXIT_FAILED, "%s", strerror(ENOMEM));
+	return reader;
+}
+
+/* The collectors as they were configured then, and where to. An exit status. */
+static int compose(struct text *text, const char *path, const char *output)
+{
+	struct recording *recording;
+	struct reader *reader = open_reader(path, &recording);
+	char *sections = reader ? pipeline_reparse_sections(reader) : NULL;
+	int status = EXIT_FAILED;
+
+	if (!reader)
+		goto out;
+	if (!sections || !*sections) {
+		cli_error(EXIT_FAILED,
+			  sections ? "%s: no raw text is in it: record with --capture"
+				   : "%s: not a recording of sonde",
+			  path);
+		goto out;
+	}
+	for (char *line = strtok(sections, "\n"); line; line = strtok(NULL, "\n"))
+		text_add(text, "%s\n", line);
+	if (strcmp(output, "-") == 0) {
+		text_add(text, "[sink:stdout]\nformat = sonde\n");
+	} else {
+		text_add(text, "[sink:file]\n");
+		text_key(text, "path", output);
+	}
+	status = EXIT_DONE;
+out:
+	free(sections);
+	reader_free(reader);
+	recording_close(recording);
+	return status;
+}
+
+static int reparse(const char *path, const struct text *text)
+{
+	struct pipeline_options run = { .reparse = true };
+	struct config config = { 0 };
+	struct pipeline *pipeline = NULL;
+	struct recording *recording = NULL;
+	struct reader *reader = NULL;
+	int status = EXIT_FAILED;
+	int err;
+
+	if (config_read_text(&config, "reparse", text->bytes) ||
+	    pipeline_open(&config, &run, &pipeline)) {
+		cli_config_errors(&config);
+		goto out;
+	}
+	reader = open_reader(path, &recording);
+	if (!reader)
+		goto out;
+	err = pipeline_reparse(pipeline, reader);
+	if (config.nerrors)
+		cli_config_errors(&config);
+	else if (err)
+		cli_error(EXIT_FAILED, "%s: %s", path, strerror(-err));
+	else
+		status = recording_complain(path, reader_state(reader));
+out:
+	pipeline_close(pipeline);
+	reader_free(reader);
+	recording_close(recording);
+	config_free(&config);
+	return status;
+}
+
+int verb_reparse(int argc, char **argv)
+{
+	const char *output = NULL;
+	struct text text = { 0 };
+	int status;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return cli_bad_option(argv, c);
+		}
+	}
+	if (optind + 1 != argc)
+		return cli_misuse("one recording is wanted");
+	if (!output)
+		return cli_misuse("where to? -o NEW");
+	if (strcmp(output, "-") != 0 && access(output, F_OK) == 0)
+		return cli_error(EXIT_FAILED, "%s is there already: choose another name", output);
+	status = compose(&text, argv[optind], output);
+	if (status == EXIT_DONE)
+		status = reparse(argv[optind], &text);
+	free(text.bytes);
+	return status;
+}
