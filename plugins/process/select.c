@@ -124,8 +124,10 @@ int select_start(struct sonde_instance *self)
 	if (state->mode != SELECT_ALL)
 		return find_chosen(self);
 	if (!*self->root && state->tasks.task[state->tasks.order[0]].pid != 1)
-		sonde_note(self, "processes of other users are not visible: /proc is mounted with "
-				 "hidepid; it needs CAP_SYS_PTRACE or the group of gid=");
+		sonde_note(
+			self,
+			"processes of other users are not visible: /proc is mounted with "
+			"hidepid; seeing them needs CAP_SYS_PTRACE or the group of its option gid=");
 	return 0;
 }
 

@@ -29,21 +29,24 @@ void threads_begin(struct threads *threads)
 	threads->capacity = threads->asked;
 }
 
-static bool read_thread(struct sonde_instance *self, uint32_t pid, uint32_t tid,
-			struct process_sched *sched)
+/* 0; -ESRCH where it ended or has nothing counted; another errno where it lives, unread. */
+static int read_thread(struct sonde_instance *self, uint32_t pid, uint32_t tid,
+		       struct process_sched *sched)
 {
 	struct sonde_file *file =
 		sonde_open(self, SONDE_KEEP, "/proc/%u/task/%u/schedstat", pid, tid);
 	const char *text;
 	int64_t length;
-	bool good;
+	int err;
 
 	if (!file)
-		return false;
+		return errno == ENOENT ? -ESRCH : -errno;
 	length = sonde_read(self, file, &text);
-	good = length > 0 && process_parse_schedstat(text, (size_t)length, sched);
+	err = length < 0 ? (int)length : 0;
+	if (!err && !process_parse_schedstat(text, (size_t)length, sched))
+		err = -ESRCH;
 	sonde_close(self, file);
-	return good;
+	return err;
 }
 
 /* The part of `now` that came after `before`; all of it where the number belongs to another thread by now. */
@@ -90,6 +93,7 @@ static bool add_all(struct sonde_instance *self, struct threads *threads, struct
 	char path[48];
 	const char *names;
 	int64_t n;
+	int err = 0;
 
 	snprintf(path, sizeof path, "/proc/%u/task", pid);
 	n = sonde_list(self, path, &names);
@@ -98,8 +102,13 @@ static bool add_all(struct sonde_instance *self, struct threads *threads, struct
 		struct process_sched sched;
 		uint64_t tid;
 
-		if (next_u64(&c, &tid) && read_thread(self, pid, (uint32_t)tid, &sched))
+		if (!next_u64(&c, &tid))
+			continue;
+		err = read_thread(self, pid, (uint32_t)tid, &sched);
+		if (err == 0)
 			add_thread(threads, summing, (uint32_t)tid, &sched);
+		else if (err != -ESRCH)
+			return false;
 	}
 	return n > 0;
 }

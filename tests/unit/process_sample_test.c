@@ -379,6 +379,14 @@ static void threads(void)
 	put("/proc/5/schedstat", "1011 200 3\n");
 	fake_sample();
 	CU_ASSERT_EQUAL(value(5, THREADS_RUN), 10493764365124 + 7 + 25 + 11);
+	/* One that lives but can't be read makes the sum unknown, and is not counted twice afterwards. */
+	put_stat((struct process) { .pid = 5, .start = 1, .threads = 2 });
+	fake_find("/proc/5/task/70/schedstat")->err = EMFILE;
+	fake_sample();
+	CU_ASSERT(!has(5, THREADS_RUN) && value(5, SCHED_RUN) == 1011);
+	fake_find("/proc/5/task/70/schedstat")->err = 0;
+	fake_sample();
+	CU_ASSERT_EQUAL(value(5, THREADS_RUN), 10493764365124 + 7 + 25 + 11);
 	fake_end();
 	CU_ASSERT_EQUAL(fake.open_now, 0);
 }
