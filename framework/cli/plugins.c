@@ -8,9 +8,11 @@
 #include "host/self.h"
 
 static const char help[] =
-	"usage: sonde plugins [NAME]\n\n"
+	"usage: sonde plugins [NAME]\n"
+	"       sonde plugins agent\n\n"
 	"Lists the plugins, reading their files only. With a name (psi, sink:udp) one is loaded, in a process without\n"
-	"privileges, and tells its keys with their defaults, its tables and what it needs. None of its functions runs.\n\n"
+	"privileges, and tells its keys with their defaults, its tables and what it needs. None of its functions runs.\n"
+	"`agent` stands for the keys of [agent].\n\n"
 	"  -h, --help   print this\n\n"
 	"Folders: SONDE_PLUGIN_PATH, else those beside the program.\n\n"
 	"examples:\n"
@@ -180,6 +182,10 @@ int verb_plugins(int argc, char **argv)
 	}
 	if (argc - optind > 1)
 		return cli_misuse("one name at most");
+	if (optind < argc && strcmp(argv[optind], "agent") == 0) {
+		explain_agent();
+		return EXIT_DONE;
+	}
 	path = plugin_path(NULL);
 	status = optind < argc ? tell_about(path, argv[optind]) : list(path);
 	free(path);

@@ -220,6 +220,12 @@ static void print_host_keys(uint32_t kind)
 	free(all);
 }
 
+void explain_agent(void)
+{
+	printf("keys of [agent]:\n");
+	options_print(agent_options, agent_noptions);
+}
+
 void explain_plugin(const struct plugin *plugin)
 {
 	const struct sonde_plugin *d = &plugin->descriptor;

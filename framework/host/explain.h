@@ -21,6 +21,9 @@ void explain_column(const struct explained *table, const struct sonde_column *co
 /* On stdout: a plugin with its keys, the host's keys of its section, its tables and findings. */
 void explain_plugin(const struct plugin *plugin);
 
+/* On stdout: the keys of [agent]. */
+void explain_agent(void);
+
 /* On stdout: all of them as Markdown. The same plugins give the same bytes. */
 void explain_markdown(const struct explained *tables, size_t count);
 
