@@ -10,7 +10,8 @@ enum { FULL_BYTES = 64 << 10, FULL_ITEMS = 32 << 10 };
 int frames_init(struct frames *frames)
 {
 	*frames = (struct frames) { 0 };
-	if (pack_new(&frames->frames, FORMAT_BLOCK_BYTES) ||
+	if (pack_new(&frames->structure, FORMAT_BLOCK_BYTES) ||
+	    pack_new(&frames->values, FORMAT_BLOCK_BYTES) ||
 	    pack_new(&frames->rows, FORMAT_BLOCK_BYTES)) {
 		frames_free(frames);
 		return -ENOMEM;
@@ -20,21 +21,23 @@ int frames_init(struct frames *frames)
 
 void frames_free(struct frames *frames)
 {
-	free(frames->frames.bytes);
+	free(frames->structure.bytes);
+	free(frames->values.bytes);
 	free(frames->rows.bytes);
 	*frames = (struct frames) { 0 };
 }
 
 void frames_empty(struct frames *frames)
 {
-	pack_empty(&frames->frames);
-	frames->items = 0;
+	pack_empty(&frames->structure);
+	pack_empty(&frames->values);
+	frames->structure_items = frames->value_items = 0;
 }
 
 void frames_open(struct frames *frames, uint32_t table, bool partial)
 {
 	pack_empty(&frames->rows);
-	frames->row_items = frames->nrows = 0;
+	frames->nrows = 0;
 	frames->table = table;
 	frames->partial = partial;
 	frames->previous = UINT32_MAX;
@@ -44,17 +47,17 @@ void frames_close(struct frames *frames)
 {
 	int64_t table = frames->table;
 
-	pack_int64(&frames->frames, frames->partial ? -1 - table : table);
-	pack_uint32(&frames->frames, frames->nrows);
-	pack_raw(&frames->frames, frames->rows.bytes, frames->rows.used);
-	frames->frames.full |= frames->rows.full;
-	frames->items += 2 + frames->row_items;
+	pack_int64(&frames->structure, frames->partial ? -1 - table : table);
+	pack_uint32(&frames->structure, frames->nrows);
+	pack_raw(&frames->structure, frames->rows.bytes, frames->rows.used);
+	frames->structure.full |= frames->rows.full;
+	frames->structure_items += 2 + 2 * frames->nrows;
 }
 
 bool frames_full(const struct frames *frames)
 {
-	return frames->frames.used + frames->rows.used > FULL_BYTES ||
-	       frames->items + frames->row_items > FULL_ITEMS;
+	return frames->structure.used + frames->rows.used + frames->values.used > FULL_BYTES ||
+	       frames->structure_items + 2 * frames->nrows + frames->value_items > FULL_ITEMS;
 }
 
 /* How far the row's number is from the one after the row before. */
@@ -63,7 +66,6 @@ static void pack_gap(struct frames *frames, uint32_t number)
 	pack_int64(&frames->rows, (int64_t)number - (int64_t)(uint32_t)(frames->previous + 1));
 	frames->previous = number;
 	frames->nrows++;
-	frames->row_items += 2;
 }
 
 void frames_ended(struct frames *frames, uint32_t number)
@@ -150,23 +152,23 @@ static int pack_values(struct frames *frames, const struct kept *kept, uint32_t 
 	uint64_t *my = mine + kept->nhave + w * 64;
 	const uint64_t *their = theirs + kept->nhave + w * 64;
 
-	frames->row_items += (uint32_t)__builtin_popcountll(changed);
+	frames->value_items += (uint32_t)__builtin_popcountll(changed);
 	for (uint64_t left = changed; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 		uint64_t one = left & -left, value = their[i];
 
 		if (!(theirs[w] & one)) {
-			pack_nil(&frames->rows);
+			pack_nil(&frames->values);
 			value = 0;
 		} else if (kept->is_string[w] & one) {
 			value = strings_add(strings, bytes + (value >> 32), (uint32_t)value);
 			if (value == STRINGS_NONE)
 				return -EFBIG;
-			pack_uint64(&frames->rows, value);
+			pack_uint64(&frames->values, value);
 		} else if (kept->is_f64[w] & one) {
-			pack_f64(&frames->rows, value);
+			pack_f64(&frames->values, value);
 		} else {
-			pack_int64(&frames->rows, (int64_t)(value - my[i]));
+			pack_int64(&frames->values, (int64_t)(value - my[i]));
 		}
 		my[i] = value;
 	}

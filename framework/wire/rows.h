@@ -5,12 +5,13 @@
 #include "wire/kept.h"
 #include "wire/pack.h"
 
-/* Frames of an instant, as items of the array that they become: table, count of rows, rows. */
+/* Frames of an instant: for each its table, count of rows, and of each row its number and bitmap; then all values. Apart,
+ * since what changes is much the same from one instant to the next and compresses away, and values are not: 4 to 5 %. */
 struct frames {
-	struct pack frames; /* finished ones */
-	uint32_t items;
-	struct pack rows; /* of the frame that is open */
-	uint32_t row_items, nrows, table, previous;
+	struct pack structure, values;
+	uint32_t structure_items, value_items;
+	struct pack rows; /* structure of the frame that is open */
+	uint32_t nrows, table, previous;
 	bool partial;
 };
 

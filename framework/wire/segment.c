@@ -127,22 +127,24 @@ static int finish_block(struct segment *segment)
 	return err;
 }
 
-int segment_put(struct segment *segment, const struct pack *head, const struct pack *tail)
+int segment_put(struct segment *segment, const struct pack *const *pieces, size_t count)
 {
 	struct pack *block = &segment->block;
-	size_t length = head->used + (tail ? tail->used : 0);
+	size_t length = 0;
 	int err = 0;
 
-	if (head->full || (tail && tail->full) || length > block->size - 2)
-		return -EFBIG;
+	for (size_t i = 0; i < count; i++) {
+		length += pieces[i]->used;
+		if (pieces[i]->full || length > block->size - 2)
+			return -EFBIG;
+	}
 	if (length > block->size - block->used)
 		err = finish_block(segment);
 	if (err)
 		return err;
 	segment->packed += length;
-	pack_raw(block, head->bytes, head->used);
-	if (tail)
-		pack_raw(block, tail->bytes, tail->used);
+	for (size_t i = 0; i < count; i++)
+		pack_raw(block, pieces[i]->bytes, pieces[i]->used);
 	return 0;
 }
 

@@ -31,8 +31,8 @@ void segment_free(struct segment *segment);
 /* Mark and frame of the next segment. */
 int segment_begin(struct segment *segment);
 
-/* An object, in two pieces of which the second may be empty. -EFBIG where it does not fit a block, or a piece is not whole. */
-int segment_put(struct segment *segment, const struct pack *head, const struct pack *tail);
+/* An object, in pieces. -EFBIG where it does not fit a block, or a piece is not whole. */
+int segment_put(struct segment *segment, const struct pack *const *pieces, size_t count);
 
 /* It holds an instant of this time. */
 void segment_time(struct segment *segment, uint64_t begin, uint64_t end);

@@ -380,9 +380,8 @@ static bool take_values(struct tables *tables, const struct table *table, const 
 }
 
 static bool take_row(struct tables *tables, struct table *table, int64_t number,
-		     struct items *items)
+		     const struct item *bitmap, struct items *values)
 {
-	const struct item *bitmap = items_next(items);
 	struct place *place;
 	uint64_t *row;
 
@@ -396,7 +395,7 @@ static bool take_row(struct tables *tables, struct table *table, int64_t number,
 		row = add_row(tables, table, number);
 	if (!row)
 		return false;
-	if (!take_values(tables, table, bitmap, row, items))
+	if (!take_values(tables, table, bitmap, row, values))
 		return refuse(tables, "a row of table %s is malformed", table->schema->name);
 	place = &table->places[number];
 	if (place->tick != tables->tick) {
@@ -419,22 +418,23 @@ static void sample(struct tables *tables, struct table *table)
 	tables->sampled[tables->nsampled++] = table;
 }
 
-static bool take_frame(struct tables *tables, struct items *items)
+static bool take_frame(struct tables *tables, struct items *structure, struct items *values)
 {
-	int64_t number = (int64_t)items_int(items), row = 0;
+	int64_t number = (int64_t)items_int(structure), row = 0;
 	bool partial = number < 0;
-	uint64_t nrows = items_u64(items, UINT32_MAX);
+	uint64_t nrows = items_u64(structure, UINT32_MAX);
 	struct table *table;
 
 	if (partial)
 		number = -1 - number;
-	if (items->bad || number >= tables->nnumbered)
+	if (structure->bad || number >= tables->nnumbered)
 		return refuse(tables, "an instant has rows of an unknown table");
 	table = tables->numbered[number];
 	sample(tables, table);
 	table->partial |= partial;
-	for (; nrows && !items->bad; nrows--) {
-		int64_t gap = (int64_t)items_int(items);
+	for (; nrows && !structure->bad; nrows--) {
+		int64_t gap = (int64_t)items_int(structure);
+		const struct item *bitmap = items_next(structure);
 
 		if (gap > FORMAT_ROWS_EACH || gap < -FORMAT_ROWS_EACH - 1)
 			return refuse(tables, "a row of table %s has no number",
@@ -444,18 +444,28 @@ static bool take_frame(struct tables *tables, struct items *items)
 			return refuse(tables, "a row of table %s is beyond the limits",
 				      table->schema->name);
 		if (!take_row(tables, table,
-			      table->schema->flags & SONDE_EVENTS ? table->nrows : row, items))
+			      table->schema->flags & SONDE_EVENTS ? table->nrows : row, bitmap,
+			      values))
 			return false;
 		row++;
 	}
-	return items->bad ? refuse(tables, "an instant is cut") : true;
+	return structure->bad ? refuse(tables, "an instant is cut") : true;
 }
 
 bool tables_frames(struct tables *tables, struct items *items)
 {
-	while (items->at < items->end)
-		if (!take_frame(tables, items))
+	uint32_t n = items_array(items);
+	struct items structure, values;
+
+	if (items->bad || n > items->end - items->at)
+		return refuse(tables, "an instant is cut");
+	structure = (struct items) { items->at, items->at + n, false };
+	values = (struct items) { items->at + n, items->end, false };
+	while (structure.at < structure.end)
+		if (!take_frame(tables, &structure, &values))
 			return false;
+	if (values.at != values.end)
+		return refuse(tables, "an instant has values of no row");
 	return true;
 }
 

@@ -39,7 +39,7 @@ bool tables_define(struct tables *tables, struct items *items);
 bool tables_columns(struct tables *tables, struct items *items);
 bool tables_help(struct tables *tables, struct items *items);
 bool tables_strings(struct tables *tables, struct items *items);
-/* Frames, of a FORMAT_ROWS or behind the times of a FORMAT_INSTANT. */
+/* Structure and values, of a FORMAT_ROWS or behind the times of a FORMAT_INSTANT. */
 bool tables_frames(struct tables *tables, struct items *items);
 
 /* The views of the instant whose frames have come: schema, instance, words, strings, changed, counts and flags; the rest is

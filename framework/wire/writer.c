@@ -10,12 +10,15 @@
 #include "wire/segment.h"
 
 enum {
-	SEGMENT_INSTANTS = 120,
+	SEGMENT_INSTANTS = 120, /* and at least SEGMENT_NS */
 	SEGMENT_BYTES = 256 << 10,
 	HELP_EVERY = 16,          /* segments */
 	STRINGS_BYTES = 64 << 10, /* of one object */
 	STRINGS_ITEMS = 16 << 10,
 };
+
+/* Names and first values of 1,200 numbers are about 8 KiB compressed: at 10 Hz, in segments of 120 instants, half of all. */
+#define SEGMENT_NS 120000000000u
 
 struct writer {
 	struct writer_options options;
@@ -44,8 +47,6 @@ struct writer *writer_new(const struct writer_options *options)
 	if (!writer)
 		return NULL;
 	writer->options = *options;
-	if (!writer->options.segment_instants)
-		writer->options.segment_instants = SEGMENT_INSTANTS;
 	if (!writer->options.segment_bytes)
 		writer->options.segment_bytes = SEGMENT_BYTES;
 	memcpy(&seed, options->id, sizeof seed);
@@ -66,7 +67,9 @@ static void forget_tables(struct writer *writer)
 
 static int put_object(struct writer *writer)
 {
-	return segment_put(&writer->segment, &writer->object, NULL);
+	const struct pack *const pieces[] = { &writer->object };
+
+	return segment_put(&writer->segment, pieces, 1);
 }
 
 static int begin_segment(struct writer *writer, const struct instant *instant)
@@ -164,6 +167,20 @@ static int put_strings(struct writer *writer)
 	return err;
 }
 
+/* The object that is begun, with the frames behind what it has. */
+static int put_frames(struct writer *writer)
+{
+	struct frames *frames = &writer->frames;
+	const struct pack *const pieces[] = { &writer->object, &frames->structure,
+					      &frames->values };
+	int err;
+
+	pack_array(&writer->object, frames->structure_items);
+	err = segment_put(&writer->segment, pieces, 3);
+	frames_empty(frames);
+	return err;
+}
+
 /* The frames so far in an object of their own, where the instant has more than fits one. */
 static int cut(struct writer *writer)
 {
@@ -177,10 +194,9 @@ static int cut(struct writer *writer)
 	if (err)
 		return err;
 	pack_empty(&writer->object);
-	pack_array(&writer->object, 1 + frames->items);
+	pack_array(&writer->object, 2 + frames->value_items);
 	pack_uint32(&writer->object, FORMAT_ROWS);
-	err = segment_put(&writer->segment, &writer->object, &frames->frames);
-	frames_empty(frames);
+	err = put_frames(writer);
 	frames_open(frames, frames->table, frames->partial);
 	return err;
 }
@@ -286,12 +302,12 @@ static int put_instant(struct writer *writer, const struct instant *instant)
 	if (err)
 		return err;
 	pack_empty(&writer->object);
-	pack_array(&writer->object, 4 + frames->items);
+	pack_array(&writer->object, 5 + frames->value_items);
 	pack_uint32(&writer->object, FORMAT_INSTANT);
 	pack_int64(&writer->object, (int64_t)(instant->sequence - writer->previous_sequence - 1));
 	pack_int64(&writer->object, (int64_t)(instant->begin - writer->previous_begin));
 	pack_int64(&writer->object, (int64_t)(instant->end - instant->begin));
-	err = segment_put(&writer->segment, &writer->object, &frames->frames);
+	err = put_frames(writer);
 	if (err)
 		return err;
 	writer->previous_sequence = instant->sequence;
@@ -304,8 +320,13 @@ static int put_instant(struct writer *writer, const struct instant *instant)
 /* Whether the segment has all that it should. */
 static bool complete(const struct writer *writer)
 {
-	return writer->instants >= writer->options.segment_instants ||
-	       writer->segment.packed >= writer->options.segment_bytes ||
+	const struct segment *segment = &writer->segment;
+	uint32_t instants = writer->options.segment_instants;
+
+	return (instants ? writer->instants >= instants
+			 : writer->instants >= SEGMENT_INSTANTS &&
+				   segment->end - segment->begin >= SEGMENT_NS) ||
+	       segment->packed >= writer->options.segment_bytes ||
 	       writer->strings.used > FORMAT_STRING_BYTES / 2 ||
 	       writer->strings.count > FORMAT_STRINGS_ALL / 2;
 }
