@@ -8,8 +8,6 @@
 
 #include "folder.h"
 
-enum { MOST_SUFFIX = 9999 };
-
 /* docs/format.md: a recording begins with its mark, a skippable LZ4 frame, or with an LZ4 frame. Both little endian. */
 static bool begins_like_recording(int folder, const char *file)
 {
@@ -60,7 +58,7 @@ static int move_aside(int folder, const struct name *name, const char *file)
 	struct stat st;
 	int err = fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) ? -errno : -EEXIST;
 
-	for (unsigned suffix = 0; err == -EEXIST && suffix <= MOST_SUFFIX; suffix++) {
+	for (unsigned suffix = 0; err == -EEXIST && suffix <= NAME_MOST_SUFFIX; suffix++) {
 		if (!name_aside(name, st.st_mtime, suffix, aside))
 			return -ENAMETOOLONG;
 		err = rename_new(folder, file, aside);
@@ -89,32 +87,84 @@ static int take_empty(int folder, const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Every entry of the folder, by getdents64() into a buffer of ours: opendir() allocates, and this runs while sampling goes
+ * on. */
+static int each_file(int folder, void (*look)(void *context, int folder, const char *file),
+		     void *context)
+{
+	_Alignas(struct dirent64) char buffer[4096];
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = getdents64(fd, buffer, sizeof buffer)) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+
+			look(context, folder, entry->d_name);
+			at += entry->d_reclen;
+		}
+	}
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return (int)n;
+}
+
+struct newest {
+	const struct name *name;
+	time_t when;
+	unsigned next; /* suffix behind those of this moment that are there */
+};
+
+static void look_for_newest(void *context, int folder, const char *file)
+{
+	struct newest *newest = context;
+	unsigned next = name_next(newest->name, newest->when, file);
+
+	(void)folder;
+	if (next > newest->next)
+		newest->next = next;
+}
+
+/* Behind the newest of the same moment, whatever was deleted before it: the order of names stays that of time. */
+static int create_dated(int folder, const struct name *name, time_t now, char *file)
+{
+	struct newest newest = { .name = name, .when = now };
+	int fd = each_file(folder, look_for_newest, &newest);
+
+	if (!fd)
+		fd = -EEXIST;
+	for (unsigned suffix = newest.next; fd == -EEXIST && suffix <= NAME_MOST_SUFFIX; suffix++) {
+		if (!name_make(name, now, suffix, file))
+			return -ENAMETOOLONG;
+		fd = create(folder, file);
+	}
+	return fd;
+}
+
 int folder_create(int folder, const struct name *name, time_t now, char file[NAME_MAX + 1])
 {
-	int fd = -EEXIST;
+	int err;
 
-	if (!name->fixed) {
-		for (unsigned suffix = 0; fd == -EEXIST && suffix <= MOST_SUFFIX; suffix++) {
-			if (!name_make(name, now, suffix, file))
-				return -ENAMETOOLONG;
-			fd = create(folder, file);
-		}
-		return fd;
-	}
+	if (!name->fixed)
+		return create_dated(folder, name, now, file);
 	if (!name_make(name, now, 0, file))
 		return -ENAMETOOLONG;
 	switch (folder_standing(folder, file)) {
 	case STANDS_EMPTY:
 		return take_empty(folder, file);
 	case STANDS_RECORDING:
-		fd = move_aside(folder, name, file);
-		return fd ? fd : create(folder, file);
+		err = move_aside(folder, name, file);
+		return err ? err : create(folder, file);
 	default:
 		return create(folder, file);
 	}
 }
 
 struct listing {
+	const struct name *name;
+	ino_t except;
 	uint64_t bytes;
 	char oldest[NAME_MAX + 1];
 	struct timespec written; /* of the oldest */
@@ -131,13 +181,13 @@ static bool before(const struct stat *st, const char *file, const struct listing
 	return strcmp(file, listing->oldest) < 0;
 }
 
-static void look_at(int folder, const struct name *name, ino_t except, const char *file,
-		    struct listing *listing)
+static void look_at(void *context, int folder, const char *file)
 {
+	struct listing *listing = context;
 	struct stat st;
 
-	if (!name_is_ours(name, file) || fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) ||
-	    !S_ISREG(st.st_mode) || st.st_ino == except)
+	if (!name_is_ours(listing->name, file) || fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || st.st_ino == listing->except)
 		return;
 	listing->bytes += (uint64_t)st.st_size;
 	if (!listing->oldest[0] || before(&st, file, listing)) {
@@ -146,27 +196,10 @@ static void look_at(int folder, const struct name *name, ino_t except, const cha
 	}
 }
 
-/* By getdents64() into a buffer of ours: opendir() allocates, and this runs while sampling goes on. */
 static int list(int folder, const struct name *name, ino_t except, struct listing *listing)
 {
-	_Alignas(struct dirent64) char buffer[4096];
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ssize_t n;
-
-	*listing = (struct listing) { 0 };
-	if (fd < 0)
-		return -errno;
-	while ((n = getdents64(fd, buffer, sizeof buffer)) > 0) {
-		for (ssize_t at = 0; at < n;) {
-			const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
-
-			look_at(folder, name, except, entry->d_name, listing);
-			at += entry->d_reclen;
-		}
-	}
-	n = n < 0 ? -errno : 0;
-	close(fd);
-	return (int)n;
+	*listing = (struct listing) { .name = name, .except = except };
+	return each_file(folder, look_at, listing);
 }
 
 uint64_t folder_bytes(int folder, const struct name *name, ino_t except)

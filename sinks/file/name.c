@@ -1,14 +1,13 @@
 /* Names of recordings: conversions as in strftime(3), but only those of a fixed width, so that a name can be told again. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "name.h"
 
 /* What a file of a fixed name is called when it has been moved aside. */
 #define ASIDE "-%Y%m%d-%H%M%S"
-
-enum { SUFFIX_DIGITS = 4 }; /* fewer than a date's: sinks with longer names keep theirs */
 
 struct text {
 	char *bytes;
@@ -182,7 +181,20 @@ static bool match_rest(const char *file, const char *ext)
 
 	if (file && strcmp(file, ext) == 0)
 		return true;
-	return digits && digits <= SUFFIX_DIGITS && strcmp(file + 1 + digits, ext) == 0;
+	return digits && digits <= NAME_SUFFIX_DIGITS && strcmp(file + 1 + digits, ext) == 0;
+}
+
+unsigned name_next(const struct name *name, time_t when, const char *file)
+{
+	char base[NAME_MAX + 1];
+	size_t stem;
+
+	if (!name_make(name, when, 0, base))
+		return 0;
+	stem = strlen(base) - strlen(name->ext);
+	if (strncmp(file, base, stem) != 0 || !match_rest(file + stem, name->ext))
+		return 0;
+	return file[stem] == '-' ? (unsigned)strtoul(file + stem + 1, NULL, 10) + 1 : 1;
 }
 
 bool name_is_ours(const struct name *name, const char *file)

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <time.h>
 
+/* A suffix has fewer digits than a time of day: a sink whose files have longer names keeps them. */
+enum { NAME_SUFFIX_DIGITS = 5, NAME_MOST_SUFFIX = 99999 };
+
 /* "/var/lib/sonde/%h-%Y%m%d.sonde" on host web1: folder "/var/lib/sonde", stem "web1-%Y%m%d", ext ".sonde". */
 struct name {
 	char folder[PATH_MAX];
@@ -25,7 +28,10 @@ bool name_make(const struct name *name, time_t when, unsigned suffix, char file[
 /* Where a file of a fixed name, last written at `when`, goes to make room: "web1-20261130-093015.sonde". */
 bool name_aside(const struct name *name, time_t when, unsigned suffix, char file[NAME_MAX + 1]);
 
-/* Whether the two above could have made it. */
+/* Of a file of name_make() of the same moment: the suffix behind its own; 0 where it is none. */
+unsigned name_next(const struct name *name, time_t when, const char *file);
+
+/* Whether name_make() or name_aside() could have made it. */
 bool name_is_ours(const struct name *name, const char *file);
 
 #endif

@@ -215,10 +215,10 @@ static void names_refused(void)
 static void names_of_others(void)
 {
 	static const char *const others[] = {
-		"web1-20251130-093015.sonde.gz",    "web10-20251130-093015.sonde",
-		"web1-2025113-093015.sonde",        "web1-20251130-093015-.sonde",
-		"web1-20251130-093015-x.sonde",     "web1-20251130.sonde",
-		"web1-20251130-093015-12345.sonde",
+		"web1-20251130-093015.sonde.gz",     "web10-20251130-093015.sonde",
+		"web1-2025113-093015.sonde",         "web1-20251130-093015-.sonde",
+		"web1-20251130-093015-x.sonde",      "web1-20251130.sonde",
+		"web1-20251130-093015-123456.sonde",
 	};
 	char why[256];
 	struct name name;
@@ -281,6 +281,23 @@ static void dated_never_over(void)
 	CU_ASSERT_EQUAL(put(&self, BEGINS, SONDE_FIRST), 0);
 	CU_ASSERT_STRING_EQUAL(text_of(in_folder(first)), "not ours");
 	CU_ASSERT_STRING_EQUAL(text_of(in_folder(second)), BEGINS);
+	gone(&self);
+}
+
+/* A suffix is behind all that are there, though the first has been deleted: names stay in the order of time. */
+static void suffixes_grow(void)
+{
+	struct sonde_instance self = made("a-%Y.sonde");
+	char file[NAME_MAX + 1];
+
+	CU_ASSERT_EQUAL_FATAL(start(&self), 0);
+	name_make(&held.name, time(NULL), 1, file);
+	put_file(file, BEGINS, moment());
+	name_make(&held.name, time(NULL), 12, file);
+	put_file(file, BEGINS, moment());
+	CU_ASSERT_EQUAL(put(&self, BEGINS, SONDE_FIRST), 0);
+	name_make(&held.name, time(NULL), 13, file);
+	CU_ASSERT_STRING_EQUAL(held.path, file);
 	gone(&self);
 }
 
@@ -602,6 +619,7 @@ CU_TestInfo tests[] = {
 	{ "writes", writes },
 	{ "never over a recording", never_over },
 	{ "never over a dated file", dated_never_over },
+	{ "suffixes grow", suffixes_grow },
 	{ "others' files are safe", others_are_safe },
 	{ "rotation by size", rotation_by_size },
 	{ "rotation by age", rotation_by_age },
