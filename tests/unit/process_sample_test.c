@@ -194,7 +194,7 @@ static void denied(void)
 	struct conf conf = defaults();
 
 	fake_begin(&conf);
-	put_process((struct process) { .pid = 1, .start = 2, .comm = "sudo" });
+	put_process((struct process) { .pid = 1, .start = 2, .comm = "su" });
 	fake_find("/proc/1/io")->err = EACCES;
 	CU_ASSERT_EQUAL(sonde_plugin.start(&fake.self), 0);
 	fake_sample();
@@ -284,6 +284,15 @@ static void subtree(void)
 	for (int i = 0; i < 16; i++)
 		fake_sample();
 	CU_ASSERT(has(951, UTIME));
+	/* The number of a stranger's parent that ended goes to a member's child: that makes the stranger no member. */
+	put_process((struct process) { .pid = 970, .ppid = 1, .start = 80 });
+	put_process((struct process) { .pid = 971, .ppid = 970, .start = 81 });
+	fake_sample();
+	end(970);
+	fake_sample();
+	put_process((struct process) { .pid = 970, .ppid = 900, .start = 90 });
+	fake_sample();
+	CU_ASSERT(has(970, UTIME) && !fake_row_of(971));
 	fake_end();
 	CU_ASSERT_EQUAL(fake.open_now, 0);
 }
@@ -303,7 +312,7 @@ static void chosen_pids(void)
 	CU_ASSERT_EQUAL(sonde_plugin.start(&fake.self), 0);
 	CU_ASSERT(fake_noted("no process 9"));
 	fake_sample();
-	CU_ASSERT(nrows() == 1 && has(7, UTIME));
+	CU_ASSERT(nrows() == 1 && has(7, UTIME) && total(TOTAL_LISTED) == 2);
 	end(7);
 	fake_sample();
 	CU_ASSERT(nrows() == 0 && total(TOTAL_VANISHED) == 1);
@@ -447,8 +456,8 @@ static void more_than_max(void)
 	CU_ASSERT(fake_noted("17 of 20 processes are left out"));
 	/* A bound on what a sample costs: three rows of four files, and one stat more. */
 	CU_ASSERT(fake.reads <= 3 * 4 + 1);
-	/* Once all have been looked at, 14 and 18 wake up. */
-	for (int i = 0; i < 20; i++)
+	/* Once all have been looked at and found idle, 14 and 18 wake up. */
+	for (int i = 0; i < 100; i++)
 		fake_sample();
 	for (uint64_t tick = 100; tick <= 40 * 100; tick += 100) {
 		put_stat((struct process) { .pid = 14, .start = 1, .utime = tick });
@@ -492,8 +501,46 @@ static void fewer_descriptors(void)
 	fake_sample();
 	CU_ASSERT(fake_find("/proc/4/stat")->opened == 0 && fake_find("/proc/5/io")->opened == 0);
 	CU_ASSERT(fake_find("/proc/1/stat")->opened == 1 && fake_find("/proc/3/io")->opened == 1);
+	/* One of two places is free: one process takes it. */
+	end(4);
+	fake_sample();
+	CU_ASSERT(nrows() == 4 && fake.open_now == 8);
+	/* What was busy long ago gives way to what is a little busy now. */
+	for (uint64_t tick = 1; tick <= 60; tick++) {
+		put_stat((struct process) { .pid = 2, .start = 1, .utime = tick });
+		put_stat((struct process) { .pid = 3, .start = 1, .utime = tick });
+		fake_sample();
+	}
+	CU_ASSERT_EQUAL(fake.opened, 2 * 4);
+	for (uint32_t i = 0; i < fake.nfiles; i++)
+		fake.files[i].opened = 0;
+	fake_sample();
+	CU_ASSERT(fake_find("/proc/2/stat")->opened == 0 && fake_find("/proc/3/stat")->opened == 0);
+	CU_ASSERT(fake_find("/proc/1/stat")->opened == 1 && fake_find("/proc/5/stat")->opened == 1);
 	fake_end();
 	CU_ASSERT_EQUAL(fake.open_now, 0);
+}
+
+/* Among equals the place that one left goes to one other; who has a place keeps it. */
+static void free_place(void)
+{
+	struct conf conf = defaults();
+
+	fake_begin(&conf);
+	fake.self.descriptors = 8;
+	for (uint32_t pid = 1; pid <= 5; pid++)
+		put_process((struct process) { .pid = pid, .start = 1 });
+	CU_ASSERT_EQUAL(sonde_plugin.start(&fake.self), 0);
+	fake_sample();
+	end(1);
+	fake_sample();
+	CU_ASSERT(nrows() == 4 && fake.open_now == 8);
+	for (uint32_t i = 0; i < fake.nfiles; i++)
+		fake.files[i].opened = 0;
+	fake_sample();
+	CU_ASSERT(fake_find("/proc/2/stat")->opened == 0 && fake_find("/proc/3/stat")->opened == 0);
+	CU_ASSERT(fake_find("/proc/4/stat")->opened == 1 && fake_find("/proc/5/stat")->opened == 1);
+	fake_end();
 }
 
 /* Sampling does not allocate: who finds no room has a row in the next sample. */
@@ -584,6 +631,7 @@ CU_TestInfo tests[] = {
 	{ "delay accounting", delays },
 	{ "more than max (138)", more_than_max },
 	{ "fewer descriptors", fewer_descriptors },
+	{ "free place", free_place },
 	{ "many at once", many_at_once },
 	{ "command line", command_line },
 	{ "no /proc", no_proc },
