@@ -20,6 +20,7 @@ struct conf {
 /* Streams; those that others look at `also` come first. */
 enum {
 	PRESSURE,
+	PRESSURE_CRITICAL,
 	DELAY,
 	DELAY_SLICE,
 	RUNNABLE,

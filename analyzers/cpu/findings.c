@@ -63,79 +63,34 @@ static const struct sonde_advice blocking = {
 	.undo = "",
 };
 
-struct extra {
-	uint32_t stream;
-	const char *name;
-	uint32_t unit;
-	const char *counted, *origin;
-};
-
-enum { EVIDENCE_MOST = 8 };
-
-struct evidence {
-	struct sonde_evidence items[EVIDENCE_MOST];
-	uint32_t count;
-};
-
-static void add(struct evidence *evidence, const char *name, double value, uint32_t unit,
-		const char *counted, const char *origin)
-{
-	if (evidence->count < EVIDENCE_MOST)
-		evidence->items[evidence->count++] = (struct sonde_evidence) {
-			.name = name,
-			.value = value,
-			.unit = unit,
-			.counted = counted,
-			.origin = origin,
-		};
-}
-
-/* The mean of another stream while the finding held; nothing where it was not observed then. */
-static void add_extra(struct sonde_instance *self, struct evidence *evidence,
-		      const struct sonde_held *held, const struct extra *extra)
-{
-	double mean;
-
-	if (sonde_single(self, extra->stream) &&
-	    sonde_mean_between(self, extra->stream, 0, held->begin, held->end, &mean))
-		add(evidence, extra->name, mean, extra->unit, extra->counted, extra->origin);
-}
-
-static void report(struct sonde_instance *self, const struct sonde_advice *advice,
-		   enum sonde_severity severity, const char *about, const char *title,
-		   const struct sonde_held *held, const struct evidence *evidence)
-{
-	sonde_found(self, advice, severity, about, title, held, evidence->items, evidence->count);
-}
-
 /* ---- saturation ---- */
 
 /* clang-format off */
-static const struct extra waits[][2] = {
-	{ { DELAY, "cpu.tasks_waiting", SONDE_BASE_COUNT, "tasks", "/proc/schedstat cpu number 8" },
-	  { DELAY_SLICE, "cpu.wait_per_slice", SONDE_BASE_NS, NULL, "/proc/schedstat cpu numbers 8 9" } },
-	{ { THREADS_DELAY, "cpu.threads_waiting", SONDE_BASE_COUNT, "threads", "/proc/PID/task/*/schedstat field 2" },
-	  { THREADS_SLICE, "cpu.thread_wait_per_slice", SONDE_BASE_NS, NULL, "/proc/PID/task/*/schedstat fields 2 3" } },
-	{ { PROCESS_DELAY, "cpu.processes_waiting", SONDE_BASE_COUNT, "leader threads", "/proc/PID/schedstat field 2" },
-	  { PROCESS_SLICE, "cpu.process_wait_per_slice", SONDE_BASE_NS, NULL, "/proc/PID/schedstat fields 2 3" } },
+static const struct sonde_mean_metric waits[][2] = {
+	{ { DELAY, "cpu.tasks_waiting", SONDE_BASE_COUNT, SONDE_NEITHER, "tasks", "/proc/schedstat cpu number 8" },
+	  { DELAY_SLICE, "cpu.wait_per_slice", SONDE_BASE_NS, SONDE_NEITHER, NULL, "/proc/schedstat cpu numbers 8 9" } },
+	{ { THREADS_DELAY, "cpu.threads_waiting", SONDE_BASE_COUNT, SONDE_NEITHER, "threads", "/proc/PID/task/*/schedstat field 2" },
+	  { THREADS_SLICE, "cpu.thread_wait_per_slice", SONDE_BASE_NS, SONDE_NEITHER, NULL, "/proc/PID/task/*/schedstat fields 2 3" } },
+	{ { PROCESS_DELAY, "cpu.processes_waiting", SONDE_BASE_COUNT, SONDE_NEITHER, "leader threads", "/proc/PID/schedstat field 2" },
+	  { PROCESS_SLICE, "cpu.process_wait_per_slice", SONDE_BASE_NS, SONDE_NEITHER, NULL, "/proc/PID/schedstat fields 2 3" } },
 };
-static const struct extra utilisation = { UTILISATION, "cpu.utilisation", SONDE_BASE_RATIO, NULL, "/proc/stat cpu words 1 2 3 6 7 of the first eight" };
-static const struct extra runnable = { RUNNABLE, "cpu.tasks_runnable", SONDE_BASE_COUNT, "tasks", "/proc/stat procs_running" };
+static const struct sonde_mean_metric utilisation = { UTILISATION, "cpu.utilisation", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/stat cpu words 1 2 3 6 7 of the first eight" };
+static const struct sonde_mean_metric runnable = { RUNNABLE, "cpu.tasks_runnable", SONDE_BASE_COUNT, SONDE_NEITHER, "tasks", "/proc/stat procs_running" };
 /* clang-format on */
 
 /* Tasks waiting on average and the wait for each slice: from /proc/schedstat, else added up over the processes. */
-static void add_waits(struct sonde_instance *self, struct evidence *evidence,
+static void add_waits(struct sonde_instance *self, struct sonde_proof *proof,
 		      const struct sonde_held *held)
 {
 	for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
 		if (!sonde_single(self, waits[i][0].stream))
 			continue;
-		add_extra(self, evidence, held, &waits[i][0]);
-		add_extra(self, evidence, held, &waits[i][1]);
+		sonde_prove_mean(self, proof, held, &waits[i][0]);
+		sonde_prove_mean(self, proof, held, &waits[i][1]);
 		break;
 	}
-	add_extra(self, evidence, held, &runnable);
-	add_extra(self, evidence, held, &utilisation);
+	sonde_prove_mean(self, proof, held, &runnable);
+	sonde_prove_mean(self, proof, held, &utilisation);
 }
 
 static void saturated(struct sonde_instance *self, const struct sonde_held *held, bool critical,
@@ -143,15 +98,16 @@ static void saturated(struct sonde_instance *self, const struct sonde_held *held
 		      const char *origin)
 {
 	const struct sonde_slice *window = sonde_window(self);
-	struct evidence evidence = { 0 };
+	struct sonde_proof proof = { 0 };
 
-	add(&evidence, name, value, unit, unit == SONDE_BASE_COUNT ? "tasks" : NULL, origin);
+	sonde_prove(&proof, name, value, unit, unit == SONDE_BASE_COUNT ? "tasks" : NULL, origin);
 	if (window->observed)
-		add(&evidence, "cpu.saturated_share", (double)held->time / (double)window->observed,
-		    SONDE_BASE_RATIO, NULL, "time for which it held, of the window");
-	add_waits(self, &evidence, held);
-	report(self, &saturation, critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
-	       "host", title, held, &evidence);
+		sonde_prove(&proof, "cpu.saturated_share",
+			    (double)held->time / (double)window->observed, SONDE_BASE_RATIO, NULL,
+			    "time for which it held, of the window");
+	add_waits(self, &proof, held);
+	sonde_found(self, &saturation, critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
+		    "host", title, held, sonde_weight(held), &proof);
 }
 
 /* Where neither PSI nor schedstat is there: more tasks runnable at the samples than there are CPUs. A sample is a moment, so
@@ -191,20 +147,31 @@ static void judge_runnable(struct sonde_instance *self)
 		  SONDE_BASE_COUNT, "/proc/stat procs_running");
 }
 
+static void saturated_by_pressure(struct sonde_instance *self, const struct sonde_held *held,
+				  bool critical)
+{
+	double mean = sonde_held_mean(held);
+	struct sonde_words title;
+
+	sonde_say(&title, "Tasks waited for a CPU %.1f %% of the time", mean * 100);
+	saturated(self, held, critical, title.text, "cpu.pressure", mean, SONDE_BASE_RATIO,
+		  "/proc/pressure/cpu some total=");
+}
+
 static void judge_saturation(struct sonde_instance *self)
 {
-	const struct conf *conf = self->conf;
 	const struct sonde_series *series = sonde_single(self, PRESSURE);
+	const struct sonde_series *critical = sonde_single(self, PRESSURE_CRITICAL);
 	struct sonde_words title;
 	double mean;
 
+	if (series && critical && critical->held.time) {
+		saturated_by_pressure(self, &critical->held, true);
+		return;
+	}
 	if (series) {
-		mean = sonde_held_mean(&series->held);
-		sonde_say(&title, "Tasks waited for a CPU %.1f %% of the time", mean * 100);
 		if (series->held.time)
-			saturated(self, &series->held, mean > conf->saturation_critical, title.text,
-				  "cpu.pressure", mean, SONDE_BASE_RATIO,
-				  "/proc/pressure/cpu some total=");
+			saturated_by_pressure(self, &series->held, false);
 		return;
 	}
 	series = sonde_single(self, DELAY);
@@ -250,14 +217,19 @@ static void extremes(struct sonde_instance *self, const struct sonde_held *held,
 
 static void judge_imbalance(struct sonde_instance *self)
 {
-	static const struct extra queued = { QUEUED, "cpu.busiest_queue", SONDE_BASE_COUNT, "tasks",
-					     "/proc/schedstat cpu number 8, longest" };
-	static const struct extra pressure = { PRESSURE, "cpu.pressure", SONDE_BASE_RATIO, NULL,
-					       "/proc/pressure/cpu some total=" };
+	static const struct sonde_mean_metric queued = {
+		QUEUED,           "cpu.busiest_queue",
+		SONDE_BASE_COUNT, SONDE_NEITHER,
+		"tasks",          "/proc/schedstat cpu number 8, longest"
+	};
+	static const struct sonde_mean_metric pressure = {
+		PRESSURE,      "cpu.pressure", SONDE_BASE_RATIO,
+		SONDE_NEITHER, NULL,           "/proc/pressure/cpu some total="
+	};
 	const bool by_queue = sonde_single(self, QUEUED) != NULL;
 	const struct sonde_series *spread = sonde_single(self, by_queue ? QUEUED_SPREAD : SPREAD);
 	const struct sonde_series *busiest, *idlest;
-	struct evidence evidence = { 0 };
+	struct sonde_proof proof = { 0 };
 	struct sonde_words title, about;
 	double most = 0, least = 0;
 
@@ -266,15 +238,15 @@ static void judge_imbalance(struct sonde_instance *self)
 	extremes(self, &spread->held, &busiest, &most, &idlest, &least);
 	if (!busiest)
 		return;
-	add(&evidence, "cpu.busiest", most, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
-	add(&evidence, "cpu.idlest", least, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
-	add_extra(self, &evidence, &spread->held, by_queue ? &queued : &pressure);
+	sonde_prove(&proof, "cpu.busiest", most, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
+	sonde_prove(&proof, "cpu.idlest", least, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
+	sonde_prove_mean(self, &proof, &spread->held, by_queue ? &queued : &pressure);
 	sonde_say(&title,
 		  "CPU %s was %.0f %% busy with tasks waiting, while CPU %s was %.0f %% busy",
 		  busiest->key, most * 100, idlest->key, least * 100);
 	sonde_say(&about, "cpu %s", busiest->key);
-	report(self, &imbalance, SONDE_SEVERITY_WARNING, about.text, title.text, &spread->held,
-	       &evidence);
+	sonde_found(self, &imbalance, SONDE_SEVERITY_WARNING, about.text, title.text, &spread->held,
+		    sonde_weight(&spread->held), &proof);
 }
 
 /* ---- shares of CPU time ---- */
@@ -284,7 +256,7 @@ static void judge_share(struct sonde_instance *self, uint32_t stream,
 			const char *title_format, const char *origin)
 {
 	const struct sonde_series *series = sonde_single(self, stream);
-	struct evidence evidence = { 0 };
+	struct sonde_proof proof = { 0 };
 	char title[160];
 	double mean;
 
@@ -292,9 +264,10 @@ static void judge_share(struct sonde_instance *self, uint32_t stream,
 		return;
 	mean = sonde_held_mean(&series->held);
 	snprintf(title, sizeof title, "%.1f %% %s", mean * 100, title_format);
-	add(&evidence, advice->id, mean, SONDE_BASE_RATIO, NULL, origin);
-	add_extra(self, &evidence, &series->held, &utilisation);
-	report(self, advice, severity, "host", title, &series->held, &evidence);
+	sonde_prove(&proof, advice->id, mean, SONDE_BASE_RATIO, NULL, origin);
+	sonde_prove_mean(self, &proof, &series->held, &utilisation);
+	sonde_found(self, advice, severity, "host", title, &series->held,
+		    sonde_weight(&series->held), &proof);
 }
 
 /* ---- switches ---- */
@@ -308,7 +281,7 @@ struct switches {
 
 /* Which process has most of them. */
 static void add_worst(struct sonde_instance *self, const struct switches *what,
-		      const struct sonde_held *held, struct evidence *evidence,
+		      const struct sonde_held *held, struct sonde_proof *proof,
 		      struct sonde_words *name)
 {
 	uint32_t count;
@@ -332,15 +305,16 @@ static void add_worst(struct sonde_instance *self, const struct switches *what,
 		return;
 	sonde_say(name, "process %.*s (%s)", (int)strcspn(worst->key, " "), worst->key,
 		  worst->label);
-	add(evidence, name->text, most, SONDE_BASE_COUNT, "switches/s", what->origin);
+	sonde_prove(proof, name->text, most, SONDE_BASE_COUNT, "switches/s", what->origin);
 }
 
 static void judge_switches(struct sonde_instance *self, const struct switches *what)
 {
 	const struct sonde_series *series = sonde_single(self, what->stream);
-	const struct extra opposite = { what->opposite, what->opposite_kind, SONDE_BASE_COUNT,
-					"switches/s", what->opposite_origin };
-	struct evidence evidence = { 0 };
+	const struct sonde_mean_metric opposite = { what->opposite,   what->opposite_kind,
+						    SONDE_BASE_COUNT, SONDE_NEITHER,
+						    "switches/s",     what->opposite_origin };
+	struct sonde_proof proof = { 0 };
 	struct sonde_words title, worst;
 	double mean;
 
@@ -348,10 +322,11 @@ static void judge_switches(struct sonde_instance *self, const struct switches *w
 		return;
 	mean = sonde_held_mean(&series->held);
 	sonde_say(&title, "%.0f %s switches a second", mean, what->kind);
-	add(&evidence, what->advice->id, mean, SONDE_BASE_COUNT, "switches/s", what->origin);
-	add_extra(self, &evidence, &series->held, &opposite);
-	add_worst(self, what, &series->held, &evidence, &worst);
-	report(self, what->advice, what->severity, "host", title.text, &series->held, &evidence);
+	sonde_prove(&proof, what->advice->id, mean, SONDE_BASE_COUNT, "switches/s", what->origin);
+	sonde_prove_mean(self, &proof, &series->held, &opposite);
+	add_worst(self, what, &series->held, &proof, &worst);
+	sonde_found(self, what->advice, what->severity, "host", title.text, &series->held,
+		    sonde_weight(&series->held), &proof);
 }
 
 void cpu_findings(struct sonde_instance *self)

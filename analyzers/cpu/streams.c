@@ -11,6 +11,9 @@
 const struct sonde_stream cpu_streams[STREAMS] = {
 	[PRESSURE] = { "cpu.pressure", "psi", .where = "resource=cpu", .plus = "some_total", .over = "time",
 		       .threshold = OF(saturation), .hold = OF(hold) },
+	/* Apart, so that a report says when it was that bad. */
+	[PRESSURE_CRITICAL] = { "cpu.pressure", "psi", .where = "resource=cpu", .plus = "some_total", .over = "time",
+				.threshold = OF(saturation_critical), .hold = OF(hold) },
 	[DELAY] = { "cpu.tasks_waiting", "schedstat", .plus = "run_delay", .over = "time", .reduce = SONDE_SUM,
 		    .threshold = OF(waiting), .hold = OF(hold) },
 	[DELAY_SLICE] = { "cpu.wait_per_slice", "schedstat", .plus = "run_delay", .over = "pcount", .reduce = SONDE_SUM },

@@ -90,10 +90,9 @@ static void list_pids(const struct group *group, char *list, size_t size)
 static void report(struct sonde_instance *self, const struct group *group, const char *origin)
 {
 	const struct conf *conf = self->conf;
-	struct sonde_evidence evidence[MEMBERS_TOLD + 2] = { 0 };
+	struct sonde_proof proof = { 0 };
 	struct sonde_words about, title, names[MEMBERS_TOLD];
 	double mean = sonde_held_mean(&group->held);
-	uint32_t n = 0;
 	char pids[200];
 
 	list_pids(group, pids, sizeof pids);
@@ -109,28 +108,21 @@ static void report(struct sonde_instance *self, const struct group *group, const
 			"%u processes %s (%s) waited for a CPU %.1f %% of the time that they could run",
 			group->count, group->label, pids, mean * 100);
 	}
-	evidence[n++] = (struct sonde_evidence) { .name = "cpu.process_wait",
-						  .value = mean,
-						  .unit = SONDE_BASE_RATIO,
-						  .origin = origin };
-	evidence[n++] = (struct sonde_evidence) { .name = "cpu.process_runnable",
-						  .value = group->held.denominator,
-						  .unit = SONDE_BASE_NS,
-						  .origin = origin };
+	sonde_prove(&proof, "cpu.process_wait", mean, SONDE_BASE_RATIO, NULL, origin);
+	sonde_prove(&proof, "cpu.process_runnable", group->held.denominator, SONDE_BASE_NS, NULL,
+		    origin);
 	for (uint32_t i = 0; group->count > 1 && i < group->count && i < MEMBERS_TOLD; i++) {
 		const struct sonde_series *series = group->members[i];
 
-		evidence[n++] = (struct sonde_evidence) {
-			.name = sonde_say(&names[i], "process %.*s (%s)", pid_length(series),
-					  series->key, series->label),
-			.value = sonde_held_mean(&series->held),
-			.unit = SONDE_BASE_RATIO,
-			.origin = origin,
-		};
+		sonde_say(&names[i], "process %.*s (%s)", pid_length(series), series->key,
+			  series->label);
+		sonde_prove(&proof, names[i].text, sonde_held_mean(&series->held), SONDE_BASE_RATIO,
+			    NULL, origin);
 	}
+	/* The seconds that all of them waited. */
 	sonde_found(self, &advice,
 		    mean > conf->wait_critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
-		    about.text, title.text, &group->held, evidence, n);
+		    about.text, title.text, &group->held, group->held.numerator / 1e9, &proof);
 }
 
 void cpu_waits(struct sonde_instance *self)

@@ -34,27 +34,21 @@ static void judge_faults(struct sonde_instance *self, uint32_t stream,
 
 	for (uint32_t i = 0; i < count && told < conf->limit; i++) {
 		int pid = (int)strcspn(series[i].key, " ");
-		const struct sonde_evidence evidence[] = {
-			{ .name = advice->id,
-			  .value = sonde_held_mean(&series[i].held),
-			  .unit = SONDE_BASE_COUNT,
-			  .counted = "faults/s",
-			  .origin = origin },
-			{ .name = "mem.faults_in_all",
-			  .value = series[i].held.numerator,
-			  .unit = SONDE_BASE_COUNT,
-			  .counted = "faults",
-			  .origin = origin },
-		};
+		const struct sonde_held *held = &series[i].held;
+		double rate = sonde_held_mean(held);
+		struct sonde_proof proof = { 0 };
 		struct sonde_words about, title;
 
-		if (!series[i].held.time || strcmp(series[i].key, "other") == 0)
+		if (!held->time || strcmp(series[i].key, "other") == 0)
 			continue;
 		sonde_say(&about, "process %.*s (%s)", pid, series[i].key, series[i].label);
 		sonde_say(&title, "Process %.*s (%s) took %.0f %s faults a second", pid,
-			  series[i].key, series[i].label, evidence[0].value, kind);
-		sonde_found(self, advice, SONDE_SEVERITY_WARNING, about.text, title.text,
-			    &series[i].held, evidence, 2);
+			  series[i].key, series[i].label, rate, kind);
+		sonde_prove(&proof, advice->id, rate, SONDE_BASE_COUNT, "faults/s", origin);
+		sonde_prove(&proof, "mem.faults_in_all", held->numerator, SONDE_BASE_COUNT,
+			    "faults", origin);
+		sonde_found(self, advice, SONDE_SEVERITY_WARNING, about.text, title.text, held,
+			    sonde_weight(held), &proof);
 		told++;
 	}
 }

@@ -54,55 +54,33 @@ static const struct sonde_advice pressure = {
 	.undo = "systemctl revert UNIT",
 };
 
-enum { EVIDENCE_MOST = 6 };
-
-struct extra {
-	uint32_t stream;
-	const char *name;
-	uint32_t unit;
-	const char *counted, *origin;
-};
-
 /* clang-format off */
-static const struct extra direct_scan = { DIRECT_SCAN, "mem.direct_scan", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat pgscan_direct" };
-static const struct extra refaults = { REFAULT_STALLS, "mem.refaults", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat workingset_refault*" };
-static const struct extra stalls = { STALLS, "mem.allocation_stalls", SONDE_BASE_COUNT, "stalls/s", "/proc/vmstat allocstall*" };
-static const struct extra available = { AVAILABLE, "mem.available", SONDE_BASE_BYTES, NULL, "/proc/meminfo MemAvailable:" };
-static const struct extra some = { SOME, "mem.pressure_some", SONDE_BASE_RATIO, NULL, "/proc/pressure/memory some total=" };
-static const struct extra full = { FULL, "mem.pressure_full", SONDE_BASE_RATIO, NULL, "/proc/pressure/memory full total=" };
-static const struct extra swap_in = { SWAP_IN, "mem.swap_in", SONDE_BASE_COUNT, "pages/s", "/proc/vmstat pswpin" };
+static const struct sonde_mean_metric direct_scan = { DIRECT_SCAN, "mem.direct_scan", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat pgscan_direct" };
+static const struct sonde_mean_metric refaults = { REFAULT_STALLS, "mem.refaults", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat workingset_refault*" };
+static const struct sonde_mean_metric stalls = { STALLS, "mem.allocation_stalls", SONDE_BASE_COUNT, SONDE_NEITHER, "stalls/s", "/proc/vmstat allocstall*" };
+static const struct sonde_mean_metric available = { AVAILABLE, "mem.available", SONDE_BASE_BYTES, SONDE_NEITHER, NULL, "/proc/meminfo MemAvailable:" };
+static const struct sonde_mean_metric some = { SOME, "mem.pressure_some", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/pressure/memory some total=" };
+static const struct sonde_mean_metric full = { FULL, "mem.pressure_full", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/pressure/memory full total=" };
+static const struct sonde_mean_metric swap_in = { SWAP_IN, "mem.swap_in", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat pswpin" };
 /* clang-format on */
 
 /* The finding's own value, then the means of others while it held. */
 static void report(struct sonde_instance *self, const struct sonde_advice *advice,
 		   enum sonde_severity severity, const char *title, const struct sonde_held *held,
-		   const struct sonde_evidence *own, const struct extra *const *extras)
+		   const struct sonde_evidence *own, const struct sonde_mean_metric *const *extras)
 {
-	struct sonde_evidence evidence[EVIDENCE_MOST] = { *own };
-	uint32_t n = 1;
+	struct sonde_proof proof = { .items = { *own }, .count = 1 };
 
-	for (; *extras && n < EVIDENCE_MOST; extras++) {
-		double mean;
-
-		if (!sonde_single(self, (*extras)->stream) ||
-		    !sonde_mean_between(self, (*extras)->stream, 0, held->begin, held->end, &mean))
-			continue;
-		evidence[n++] = (struct sonde_evidence) {
-			.name = (*extras)->name,
-			.value = mean,
-			.unit = (*extras)->unit,
-			.counted = (*extras)->counted,
-			.origin = (*extras)->origin,
-		};
-	}
-	sonde_found(self, advice, severity, "host", title, held, evidence, n);
+	for (; *extras; extras++)
+		sonde_prove_mean(self, &proof, held, *extras);
+	sonde_found(self, advice, severity, "host", title, held, sonde_weight(held), &proof);
 }
 
 /* A rate that held. */
 static void judge_rate(struct sonde_instance *self, uint32_t stream,
 		       const struct sonde_advice *advice, enum sonde_severity severity,
 		       const char *what, const struct sonde_evidence *form,
-		       const struct extra *const *extras)
+		       const struct sonde_mean_metric *const *extras)
 {
 	const struct sonde_series *series = sonde_single(self, stream);
 	struct sonde_evidence own = *form;
@@ -117,7 +95,7 @@ static void judge_rate(struct sonde_instance *self, uint32_t stream,
 
 static void judge_oom(struct sonde_instance *self)
 {
-	static const struct extra *const extras[] = { &available, &full, NULL };
+	static const struct sonde_mean_metric *const extras[] = { &available, &full, NULL };
 	const struct sonde_series *series = sonde_single(self, OOM);
 	struct sonde_evidence own = { .name = "mem.oom_kills",
 				      .unit = SONDE_BASE_COUNT,
@@ -135,7 +113,7 @@ static void judge_oom(struct sonde_instance *self)
 
 static void judge_available(struct sonde_instance *self)
 {
-	static const struct extra *const extras[] = { &available, &stalls, NULL };
+	static const struct sonde_mean_metric *const extras[] = { &available, &stalls, NULL };
 	const struct sonde_series *series = sonde_single(self, USED);
 	const struct sonde_series *bytes = sonde_single(self, AVAILABLE);
 	struct sonde_evidence own = { .name = "mem.available_least",
@@ -155,14 +133,17 @@ static void judge_available(struct sonde_instance *self)
 /* Without PSI: from allocation stalls, reclaim and refaults. */
 static void judge_pressure(struct sonde_instance *self)
 {
-	static const struct extra *const extras[] = { &some, &stalls, &refaults, &available, NULL };
-	static const struct extra *const instead[] = { &stalls, &direct_scan, &available, NULL };
+	static const struct sonde_mean_metric *const extras[] = { &some, &stalls, &refaults,
+								  &available, NULL };
+	static const struct sonde_mean_metric *const instead[] = { &stalls, &direct_scan,
+								   &available, NULL };
 	static const struct sonde_evidence form = { .name = "mem.refaults",
 						    .unit = SONDE_BASE_COUNT,
 						    .counted = "pages/s",
 						    .origin = "/proc/vmstat workingset_refault*" };
-	const struct conf *conf = self->conf;
 	const struct sonde_series *series = sonde_single(self, FULL);
+	const struct sonde_series *critical = sonde_single(self, FULL_CRITICAL);
+	enum sonde_severity severity = SONDE_SEVERITY_WARNING;
 	struct sonde_evidence own = { .name = "mem.pressure_full",
 				      .unit = SONDE_BASE_RATIO,
 				      .origin = "/proc/pressure/memory full total=" };
@@ -175,21 +156,23 @@ static void judge_pressure(struct sonde_instance *self)
 			&form, instead);
 		return;
 	}
+	if (critical && critical->held.time) {
+		series = critical;
+		severity = SONDE_SEVERITY_CRITICAL;
+	}
 	if (!series->held.time)
 		return;
 	own.value = sonde_held_mean(&series->held);
 	sonde_say(&title, "All work stood still for want of memory %.1f %% of the time",
 		  own.value * 100);
-	report(self, &pressure,
-	       own.value > conf->pressure_critical ? SONDE_SEVERITY_CRITICAL
-						   : SONDE_SEVERITY_WARNING,
-	       title.text, &series->held, &own, extras);
+	report(self, &pressure, severity, title.text, &series->held, &own, extras);
 }
 
 void memory_findings(struct sonde_instance *self)
 {
-	static const struct extra *const reclaim[] = { &direct_scan, &available, &full, NULL };
-	static const struct extra *const swap[] = { &swap_in, &full, &available, NULL };
+	static const struct sonde_mean_metric *const reclaim[] = { &direct_scan, &available, &full,
+								   NULL };
+	static const struct sonde_mean_metric *const swap[] = { &swap_in, &full, &available, NULL };
 	static const struct sonde_evidence stall_form = { .name = "mem.allocation_stalls",
 							  .unit = SONDE_BASE_COUNT,
 							  .counted = "stalls/s",

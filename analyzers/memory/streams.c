@@ -21,6 +21,9 @@ const struct sonde_stream memory_streams[STREAMS] = {
 	[AVAILABLE] = { "mem.available", "meminfo", .plus = "mem_available" },
 	[FULL] = { "mem.pressure_full", "psi", .where = "resource=memory", .plus = "full_total", .over = "time",
 		   .threshold = OF(pressure), .hold = OF(hold) },
+	/* Apart, so that a report says when it was that bad. */
+	[FULL_CRITICAL] = { "mem.pressure_full", "psi", .where = "resource=memory", .plus = "full_total", .over = "time",
+			    .threshold = OF(pressure_critical), .hold = OF(hold) },
 	[SOME] = { "mem.pressure_some", "psi", .where = "resource=memory", .plus = "some_total", .over = "time" },
 	/* Instead of PSI: pages that came back soon after they were taken away, while tasks had to reclaim by themselves. */
 	[DIRECT_SCAN] = { "mem.direct_scan", "vmstat", .plus = BY_ZONE("pgscan_direct"), .over = "time", .threshold = OF(zero) },

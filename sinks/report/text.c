@@ -142,7 +142,7 @@ static void print_field(struct page *page, const char *name, const char *text)
 }
 
 static void print_finding(struct page *page, const struct gathered *gathered,
-			  const struct finding *finding)
+			  const struct finding *finding, bool said)
 {
 	page_print(page, "\n");
 	if (page->colour)
@@ -158,11 +158,40 @@ static void print_finding(struct page *page, const struct gathered *gathered,
 	page_print(page, "\n");
 	print_when(page, gathered, finding);
 	print_evidence(page, gathered, finding);
+	if (said) {
+		print_field(page, "action", "as above");
+		return;
+	}
 	print_field(page, "why", finding->why);
 	print_field(page, "action", finding->action);
 	print_field(page, "needs", finding->need);
 	print_field(page, "risk", finding->risk);
 	print_field(page, "undo", finding->undo);
+}
+
+static bool same_kind(const struct finding *a, const struct finding *b)
+{
+	return strcmp(a->id, b->id) == 0 && strcmp(a->severity, b->severity) == 0;
+}
+
+/* Those of one kind stand together, where the heaviest of them is; what to do is said once. */
+static void print_findings(struct page *page, const struct gathered *gathered)
+{
+	const struct finding *findings = gathered->findings.items;
+
+	for (uint32_t i = 0; i < gathered->findings.count; i++) {
+		uint32_t first = 0;
+
+		while (!same_kind(&findings[first], &findings[i]))
+			first++;
+		if (first < i)
+			continue;
+		for (uint32_t j = i; j < gathered->findings.count; j++)
+			if (same_kind(&findings[i], &findings[j]))
+				print_finding(page, gathered, &findings[j],
+					      j > i && strcmp(findings[i].action,
+							      findings[j].action) == 0);
+	}
 }
 
 /* ---- what was not found ---- */
@@ -312,13 +341,10 @@ static void print_quality(struct page *page, const struct gathered *gathered)
 
 void report_text(struct page *page, const struct gathered *gathered)
 {
-	const struct finding *findings = gathered->findings.items;
-
 	print_first_line(page, gathered);
 	print_host(page, gathered);
 	print_window(page, gathered);
-	for (uint32_t i = 0; i < gathered->findings.count; i++)
-		print_finding(page, gathered, &findings[i]);
+	print_findings(page, gathered);
 	print_clear(page, gathered);
 	print_not_judged(page, gathered);
 	print_metrics(page, gathered);

@@ -63,40 +63,7 @@ static inline const char *sonde_say(struct sonde_words *words, const char *forma
 	return words->text;
 }
 
-/* The unchanging parts of a finding: what docs/findings.md says of it in a sentence each. */
-struct sonde_advice {
-	const char *id;
-	const char *why, *action, *need, *risk, *undo;
-};
-
-/* Reports what a series says: the advice, with where and how long the stream held. */
-static inline void sonde_found(struct sonde_instance *self, const struct sonde_advice *advice,
-			       enum sonde_severity severity, const char *about, const char *title,
-			       const struct sonde_held *held, const struct sonde_evidence *evidence,
-			       uint32_t nevidence)
-{
-	const struct sonde_finding finding = {
-		.id = advice->id,
-		.severity = severity,
-		.nevidence = nevidence,
-		.about = about,
-		.title = title,
-		.why = advice->why,
-		.action = advice->action,
-		.need = advice->need,
-		.risk = advice->risk,
-		.undo = advice->undo,
-		.evidence = evidence,
-		.begin = held->begin,
-		.end = held->end,
-		.held = held->time,
-		.weight = (double)held->time / 1e9 * sonde_held_mean(held),
-	};
-
-	sonde_finding(self, &finding);
-}
-
-/* A metric that is the mean of a stream over the window. Nothing where it was not observed. */
+/* A stream whose mean is worth telling: as a metric over the window, as evidence while something held. */
 struct sonde_mean_metric {
 	uint32_t stream;
 	const char *name;
@@ -106,6 +73,77 @@ struct sonde_mean_metric {
 	const char *origin;
 };
 
+/* What a finding rests on, gathered. */
+struct sonde_proof {
+	struct sonde_evidence items[12];
+	uint32_t count;
+};
+
+static inline void sonde_prove(struct sonde_proof *proof, const char *name, double value,
+			       uint32_t unit, const char *counted, const char *origin)
+{
+	if (proof->count < sizeof proof->items / sizeof proof->items[0])
+		proof->items[proof->count++] = (struct sonde_evidence) {
+			.name = name,
+			.value = value,
+			.unit = unit,
+			.counted = counted,
+			.origin = origin,
+		};
+}
+
+/* The mean of a single series while something else held; nothing where it was not observed then. */
+static inline void sonde_prove_mean(struct sonde_instance *self, struct sonde_proof *proof,
+				    const struct sonde_held *held,
+				    const struct sonde_mean_metric *of)
+{
+	double mean;
+
+	if (sonde_single(self, of->stream) &&
+	    sonde_mean_between(self, of->stream, 0, held->begin, held->end, &mean))
+		sonde_prove(proof, of->name, mean, of->unit, of->counted, of->origin);
+}
+
+/* The unchanging parts of a finding: what docs/findings.md says of it in a sentence each. */
+struct sonde_advice {
+	const char *id;
+	const char *why, *action, *need, *risk, *undo;
+};
+
+/* How much of what was looked at: of a share of time, the seconds that were lost. */
+static inline double sonde_weight(const struct sonde_held *held)
+{
+	return (double)held->time / 1e9 * sonde_held_mean(held);
+}
+
+/* Reports a finding: the advice, with where and how long a stream held. */
+static inline void sonde_found(struct sonde_instance *self, const struct sonde_advice *advice,
+			       enum sonde_severity severity, const char *about, const char *title,
+			       const struct sonde_held *held, double weight,
+			       const struct sonde_proof *proof)
+{
+	const struct sonde_finding finding = {
+		.id = advice->id,
+		.severity = severity,
+		.nevidence = proof->count,
+		.about = about,
+		.title = title,
+		.why = advice->why,
+		.action = advice->action,
+		.need = advice->need,
+		.risk = advice->risk,
+		.undo = advice->undo,
+		.evidence = proof->items,
+		.begin = held->begin,
+		.end = held->end,
+		.held = held->time,
+		.weight = weight,
+	};
+
+	sonde_finding(self, &finding);
+}
+
+/* Metrics that are the means of streams over the window. Nothing where one was not observed. */
 static inline void sonde_mean_metrics(struct sonde_instance *self,
 				      const struct sonde_mean_metric *metrics, size_t count)
 {
