@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include <sonde/escape.h>
+
 #include "host/config.h"
 #include "host/include.h"
 #include "host/must.h"
@@ -36,9 +38,8 @@ struct text {
 
 void config_error(struct config *config, const char *file, unsigned line, const char *format, ...)
 {
-	char sentence[1024], *message;
+	char sentence[1024], message[2048], safe[4096];
 	va_list args;
-	int length;
 
 	if (config->nerrors == ERRORS_MOST)
 		return;
@@ -46,13 +47,15 @@ void config_error(struct config *config, const char *file, unsigned line, const 
 	vsnprintf(sentence, sizeof sentence, format, args);
 	va_end(args);
 	if (config->nerrors == ERRORS_MOST - 1)
-		length = asprintf(&message, "%s: too many mistakes; mend these first", file);
+		snprintf(message, sizeof message, "%s: too many mistakes; mend these first", file);
 	else if (line)
-		length = asprintf(&message, "%s:%u: %s", file, line, sentence);
+		snprintf(message, sizeof message, "%s:%u: %s", file, line, sentence);
 	else
-		length = asprintf(&message, "%s: %s", file, sentence);
+		snprintf(message, sizeof message, "%s: %s", file, sentence);
+	/* It quotes what stands in a file. */
+	sonde_escape(message, strlen(message), safe, sizeof safe);
 	config->errors = must_grow(config->errors, config->nerrors, sizeof *config->errors);
-	config->errors[config->nerrors++] = must(length < 0 ? NULL : message);
+	config->errors[config->nerrors++] = must_copy(safe);
 }
 
 /* Splits "type:plugin label" as it stands in section->name. NULL, or what is wrong with it. */

@@ -236,6 +236,21 @@ static void test_variables(void)
 	one_error("[x]\na = ${SONDE_TEST_LF}\n", "a.ini:2: a: the variable SONDE_TEST_LF holds");
 }
 
+/* A terminal's escape codes in the 8-bit form and an override of direction (U+009B, U+202E) do not reach it. */
+static void test_messages_are_safe(void)
+{
+	struct config config = read_text("[x]\n[x\xc2\x9b"
+					 "31m:y]\n[\xe2\x80\xae:z]\n");
+
+	CU_ASSERT_EQUAL(config.nerrors, 2);
+	for (size_t i = 0; i < config.nerrors; i++) {
+		CU_ASSERT_PTR_NULL(strstr(config.errors[i], "\xc2\x9b"));
+		CU_ASSERT_PTR_NULL(strstr(config.errors[i], "\xe2\x80\xae"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(config.errors[i], "there is no kind"));
+	}
+	config_free(&config);
+}
+
 static char folder[] = "/tmp/sonde_config_XXXXXX";
 
 static char *in_folder(const char *name, const char *text)
@@ -319,6 +334,7 @@ CU_TestInfo tests[] = {
 	{ "names of sections", test_section_names },
 	{ "all mistakes in one pass", test_all_mistakes_in_one_pass },
 	{ "errors are bounded", test_errors_are_bounded },
+	{ "messages are safe", test_messages_are_safe },
 	{ "variables", test_variables },
 	{ "includes", test_includes },
 	{ "nearest", test_nearest },
