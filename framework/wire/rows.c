@@ -152,8 +152,7 @@ static int pack_values(struct frames *frames, const struct kept *kept, uint32_t 
 	uint64_t *my = mine + kept->nhave + w * 64;
 	const uint64_t *their = theirs + kept->nhave + w * 64;
 
-	frames->value_items += (uint32_t)__builtin_popcountll(changed);
-	for (uint64_t left = changed; left; left &= left - 1) {
+	for (uint64_t left = changed; left; left &= left - 1, frames->value_items++) {
 		int i = __builtin_ctzll(left);
 		uint64_t one = left & -left, value = their[i];
 

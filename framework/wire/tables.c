@@ -325,16 +325,13 @@ static bool take_word(struct tables *tables, const struct table *table, uint32_t
 {
 	uint64_t special = table->is_string[w] | table->is_f64[w];
 	uint64_t *slots = row + table->schema->nhave + w * 64;
-	uint32_t n = (uint32_t)__builtin_popcountll(changed);
 	const struct item *item = items->at;
 
-	if (items->end - item < n)
-		return false;
-	items->at += n;
-	tables->changed_values += n;
 	for (; changed; changed &= changed - 1, item++) {
 		uint64_t one = changed & -changed, *slot = &slots[__builtin_ctzll(changed)];
 
+		if (item == items->end)
+			return false;
 		row[w] |= one;
 		if (item->kind == ITEM_INT && !(special & one)) {
 			*slot += item->number;
@@ -350,33 +347,45 @@ static bool take_word(struct tables *tables, const struct table *table, uint32_t
 			return false;
 		}
 	}
+	tables->changed_values += (uint64_t)(item - items->at);
+	items->at = item;
+	return true;
+}
+
+/* A row of a table wider than 64 slots: its bitmap is bytes, without the zeros at their end. */
+static bool take_wide(struct tables *tables, const struct table *table, const struct item *bitmap,
+		      uint64_t *row, struct items *items)
+{
+	const struct sonde_schema *schema = table->schema;
+	uint32_t over = schema->nslots & 63;
+
+	if (bitmap->kind != ITEM_BYTES || bitmap->length > schema->nhave * 8)
+		return false;
+	for (uint32_t w = 0; w * 8 < bitmap->length; w++) {
+		uint32_t n = bitmap->length - w * 8;
+		unsigned char bytes[8] = { 0 };
+		uint64_t changed;
+
+		memcpy(bytes, bitmap->bytes + w * 8, n < 8 ? n : 8);
+		changed = get_le64(bytes);
+		if (over && w == schema->nhave - 1 && changed >> over)
+			return false;
+		if (changed && !take_word(tables, table, w, changed, row, items))
+			return false;
+	}
 	return true;
 }
 
 static bool take_values(struct tables *tables, const struct table *table, const struct item *bitmap,
 			uint64_t *row, struct items *items)
 {
-	const struct sonde_schema *schema = table->schema;
-	uint32_t last = schema->nhave - 1, over = schema->nslots & 63;
-	unsigned char bytes[SCHEMA_MAX_SLOTS / 8] = { 0 };
+	uint32_t nslots = table->schema->nslots;
 
-	if (schema->nslots <= 64) {
-		if (bitmap->kind != ITEM_INT || bitmap->minus || (over && bitmap->number >> over))
-			return false;
-		return take_word(tables, table, 0, bitmap->number, row, items);
-	}
-	if (bitmap->kind != ITEM_BYTES || bitmap->length > schema->nhave * 8)
+	if (nslots > 64)
+		return take_wide(tables, table, bitmap, row, items);
+	if (bitmap->kind != ITEM_INT || bitmap->minus || (nslots < 64 && bitmap->number >> nslots))
 		return false;
-	memcpy(bytes, bitmap->bytes, bitmap->length);
-	if (over && get_le64(bytes + 8 * last) >> over)
-		return false;
-	for (uint32_t w = 0; w < schema->nhave; w++) {
-		uint64_t changed = get_le64(bytes + 8 * w);
-
-		if (changed && !take_word(tables, table, w, changed, row, items))
-			return false;
-	}
-	return true;
+	return take_word(tables, table, 0, bitmap->number, row, items);
 }
 
 static bool take_row(struct tables *tables, struct table *table, int64_t number,
