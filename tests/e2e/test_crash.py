@@ -1,6 +1,7 @@
 """Bad plugins (tests/crash): what the user sees of each, before any of its code runs and when it runs."""
 
-import signal
+import json
+from collections import Counter
 
 import pytest
 
@@ -77,3 +78,22 @@ def test_looking_runs_nothing(sonde, folder, name):
     told = sonde("plugins", name, env=environment(plugins))
     assert told.returncode == 0, told.stderr
     assert f"collector {name} 1.0" in told.stdout
+
+
+def test_flood(folder, tmp_path, agent, wait_until):
+    """A million rows asked for, room for a thousand: no more than that, and the stream says how many found none."""
+    plugins = compile_bad(folder, "flood")
+    config = tmp_path / "a.ini"
+    config.write_text("[agent]\ninterval = 50ms\n[flood]\n[loadavg]\n[sink:stdout]\nformat = json\nflush = 0s\n")
+    running = agent("agent", "-c", config, env=environment(plugins))
+
+    def rows():
+        return [json.loads(line) for line in running.stdout.splitlines(keepends=True) if line.endswith("\n")]
+
+    wait_until(lambda: max([row["sequence"] for row in rows()], default=0) >= 4, timeout=30)
+    assert running.end() == 0, running.stderr
+    counts = Counter(row["sequence"] for row in rows() if row["table"] == "flood")
+    assert max(counts.values()) == 1000
+    gaps = [row["values"] for row in rows() if row["table"] == "gap"]
+    assert any(gap["instance"] == "flood" and gap["reason"] == "rows" and "999000 rows" in gap["text"] for gap in gaps)
+    assert len([row for row in rows() if row["table"] == "loadavg"]) >= 4  # the others go on

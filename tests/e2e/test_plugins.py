@@ -1,7 +1,11 @@
 """`sonde plugins` and `sonde explain`: what is known of plugins, tables and columns without running any."""
 
+import os
 import re
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -160,3 +164,51 @@ def test_markdown(sonde):
     assert len(rows) > 300
     for row in rows:
         assert len(re.split(r"(?<!\\)\|", row)) == 8, row
+
+
+@pytest.fixture
+def capable(build, tmp_path_factory):
+    """A sonde with a file capability, in a folder that everybody may enter; run as nobody it has more rights than its user."""
+    if os.geteuid() != 0 or not shutil.which("setcap") or not shutil.which("setpriv"):
+        pytest.skip("needs root, setcap and setpriv")
+    folder = Path(tempfile.mkdtemp(prefix="sonde-capable-", dir="/opt"))
+    folder.chmod(0o755)
+    shutil.copy(build / "sonde", folder / "sonde")
+    shutil.copytree(build / "plugins", folder / "plugins")
+    (folder / "plugins").chmod(0o755)
+    if subprocess.run(["setcap", "cap_sys_ptrace+ep", str(folder / "sonde")], capture_output=True).returncode:
+        shutil.rmtree(folder)
+        pytest.skip("this file system has no file capabilities")
+
+    def run(*args, **options):
+        return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(folder / "sonde"),
+                               *map(str, args)], capture_output=True, text=True, timeout=60, **options)
+
+    run.folder = folder
+    yield run
+    shutil.rmtree(folder)
+
+
+def test_capable_takes_only_roots_plugins(capable):
+    """No variable names a folder, and a folder that is not root's alone is refused with the reason."""
+    config = capable.folder / "a.ini"
+    config.write_text("[loadavg]\n[sink:stdout]\n")
+    config.chmod(0o644)
+    probe = capable("check", "-c", config)
+    if "can't be loaded" in probe.stderr or probe.returncode == 126:
+        pytest.skip(f"a program with capabilities does not run here: {probe.stderr}")
+    assert (probe.returncode, probe.stderr) == (0, "")
+    theirs = capable.folder / "theirs"
+    shutil.copytree(capable.folder / "plugins", theirs)
+    os.chown(theirs, 65534, 65534)
+    listed = capable("plugins", env={"SONDE_PLUGIN_PATH": str(theirs), "PATH": "/usr/bin"})
+    assert listed.returncode == 0  # its own folder, as if the variable were not set
+    named = capable("plugins", "loadavg", env={"SONDE_PLUGIN_PATH": str(theirs), "PATH": "/usr/bin"})
+    assert f"{capable.folder}/plugins/collector-loadavg.so" in named.stdout
+    config.write_text(f"[agent]\nplugin_path = {theirs}\n[loadavg]\n[sink:stdout]\n")
+    refused = capable("check", "-c", config)
+    assert refused.returncode == 1
+    assert f"{theirs} is not root's alone (chown root, chmod go-w)" in refused.stderr
+    (capable.folder / "plugins").chmod(0o777)
+    config.write_text("[loadavg]\n[sink:stdout]\n")
+    assert f"{capable.folder}/plugins is not root's alone" in capable("check", "-c", config).stderr
