@@ -127,7 +127,9 @@ static struct instance *make(const struct surroundings *around,
 size_t assemble(struct pipeline *pipeline, struct config *config, const struct agent_keys *agent,
 		const char *path, struct parts *known, struct parts *parts)
 {
-	const struct surroundings around = { config, agent, path, &pipeline->stream, pipeline };
+	const struct surroundings around = {
+		config, agent, path, &pipeline->stream, pipeline, pipeline->workers,
+	};
 
 	for (size_t i = 0; i < config->nsections; i++) {
 		const struct config_section *section = &config->sections[i];
@@ -182,7 +184,8 @@ int part_start(struct pipeline *pipeline, struct config *config, struct instance
 	char why[512] = "";
 	int err = 0;
 
-	if (instance_kind(instance) == SONDE_KIND_COLLECTOR && instance->keys.capture)
+	if (instance_kind(instance) == SONDE_KIND_COLLECTOR && instance->keys.capture &&
+	    !instance->isolated)
 		err = capture_begin(instance);
 	if (!err)
 		err = instance_start(instance);

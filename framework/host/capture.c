@@ -161,7 +161,7 @@ static void make_once(void)
 }
 
 /* As it must stand to be read back: a dollar sign is doubled, the interval is its own. */
-static void tell_section(const struct instance *instance)
+void capture_tell_section(const struct instance *instance)
 {
 	const struct config_section *section = instance->section;
 	char *text = NULL;
@@ -197,7 +197,7 @@ int capture_begin(struct instance *instance)
 	if (err)
 		return err;
 	instance->self.host = &services;
-	tell_section(instance);
+	capture_tell_section(instance);
 	return 0;
 }
 

@@ -13,6 +13,9 @@ extern const struct sonde_table raw_table;
  * -ENOMEM. */
 int capture_begin(struct instance *instance);
 
+/* Its section as a row of `config`, from which the collector is made again when the recording is read back. */
+void capture_tell_section(const struct instance *instance);
+
 /* The view of what it read since capture_taken(), if anything: 0 or 1. */
 uint32_t capture_views(const struct instance *instance, struct sonde_view *view);
 void capture_taken(struct instance *instance);

@@ -4,6 +4,7 @@
 #include "core/schema.h"
 #include "host/header.h"
 #include "host/instance.h"
+#include "host/isolated.h"
 #include "host/log.h"
 #include "host/must.h"
 #include "host/self.h"
@@ -50,10 +51,32 @@ static const struct plugin *find_plugin(const struct surroundings *around,
 
 	if (kind == SONDE_KIND_COLLECTOR && strcmp(section->plugin, "self") == 0)
 		return self_plugin();
+	if (kind == SONDE_KIND_COLLECTOR && around->workers && isolated_wanted(section))
+		return isolated_plugin(around, section);
 	if (plugin_load(around->plugin_path, kind, section->plugin, &plugin, why, sizeof why) == 0)
 		return plugin;
 	config_error(around->config, section->file, section->line, "[%s]: %s", section->name, why);
 	return NULL;
+}
+
+/* Of a plugin that is not loaded here, the host's keys alone: its worker looks at the others. */
+static int fill_host_keys(struct instance *instance, const struct surroundings *around)
+{
+	size_t count;
+	const struct sonde_option *keys = section_options(SONDE_KIND_COLLECTOR, &count);
+	const struct options_target target = { keys, count, &instance->keys };
+	struct config_section section = *instance->section;
+	int err;
+
+	section.keys = must(calloc(section.nkeys + 1, sizeof *section.keys));
+	section.nkeys = 0;
+	for (size_t i = 0; i < instance->section->nkeys; i++)
+		for (size_t k = 0; k < count; k++)
+			if (strcmp(keys[k].key, instance->section->keys[i].name) == 0)
+				section.keys[section.nkeys++] = instance->section->keys[i];
+	err = options_fill(around->config, &section, &target, 1, &instance->memory);
+	free(section.keys);
+	return err;
 }
 
 /* The host's keys and the plugin's together, since a key of neither is a mistake. */
@@ -68,6 +91,8 @@ static int fill(struct instance *instance, const struct surroundings *around, ui
 		{ filter_keys, filter_nkeys, &instance->filter },
 	};
 
+	if (instance->isolated)
+		return fill_host_keys(instance, around);
 	return options_fill(around->config, instance->section, targets,
 			    kind == SONDE_KIND_SINK ? 3 : 2, &instance->memory);
 }
@@ -137,6 +162,10 @@ static struct instance *make(const struct surroundings *around,
 		.header = around->stream->header,
 	};
 	instance->files.root_fd = -1;
+	if (kind == SONDE_KIND_COLLECTOR)
+		instance->isolated =
+			around->workers && plugin != self_plugin() && isolated_wanted(section);
+	instance->sample = instance->isolated ? isolated_sample : plugin->ops.collector.sample;
 	return instance;
 }
 
@@ -161,6 +190,10 @@ struct instance *instance_new(const struct surroundings *around,
 	err = *left_out ? 0 : files_open(&instance->files, instance->self.root);
 	if (!err && kind == SONDE_KIND_COLLECTOR)
 		err = make_frame(instance);
+	if (!err && !*left_out && instance->isolated && isolated_new(around, instance)) {
+		instance_free(instance);
+		return NULL;
+	}
 	if (err)
 		config_error(around->config, section->file, section->line, "[%s]: %s: %s",
 			     section->name, instance->self.root[0] ? instance->self.root : "start",
@@ -178,6 +211,8 @@ int instance_check(struct instance *instance)
 	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
 	int err;
 
+	if (instance->isolated)
+		return isolated_check(instance);
 	instance->starting = true;
 	err = descriptor->check ? descriptor->check(&instance->self) : 0;
 	instance->starting = false;
@@ -191,7 +226,10 @@ int instance_start(struct instance *instance)
 
 	instance->self.header = instance->stream->header;
 	instance->starting = instance->started = true;
-	err = descriptor->start ? descriptor->start(&instance->self) : 0;
+	if (instance->isolated)
+		err = isolated_start(instance);
+	else
+		err = descriptor->start ? descriptor->start(&instance->self) : 0;
 	instance->starting = false;
 	if (err)
 		instance_stop(instance);
@@ -202,7 +240,9 @@ void instance_stop(struct instance *instance)
 {
 	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
 
-	if (instance->started && descriptor->stop)
+	if (instance->started && instance->isolated)
+		isolated_stop(instance);
+	else if (instance->started && descriptor->stop)
 		descriptor->stop(&instance->self);
 	instance->started = false;
 	files_close(&instance->files);
@@ -223,6 +263,12 @@ void instance_free(struct instance *instance)
 	if (!instance)
 		return;
 	instance_stop(instance);
+	if (instance->isolated) {
+		isolated_free(instance->role);
+		free(instance->plugin->path);
+		free((char *)instance->plugin->descriptor.name);
+		free((struct plugin *)instance->plugin);
+	}
 	for (uint32_t i = 0; i < instance->nadded; i++)
 		schema_free(instance->added[i]);
 	free(instance->added);

@@ -23,6 +23,7 @@ struct instance_counts {
 
 struct instance {
 	struct sonde_instance self; /* first: what the plugin sees */
+	int (*sample)(struct sonde_instance *self, struct sonde_frame *frame); /* of a collector */
 	const struct plugin *plugin;
 	const struct config_section *section;
 	struct section_keys keys;
@@ -37,7 +38,10 @@ struct instance {
 	uint64_t noted[INSTANCE_NOTES]; /* hashes of the notes that were made */
 	bool starting; /* in check() or start(): errors that it logs are the reason */
 	bool started;
-	char reason[512]; /* why it is not available, as it said itself */
+	bool isolated; /* its plugin is in a worker */
+	char reason
+		[512]; /* why it is not available, as it said itself; of a worker, what became of it */
+	const char *failure; /* reason of the gap, where a sample failed; NULL: `error` */
 
 	struct stream *stream;
 	struct pipeline *pipeline;
@@ -66,6 +70,7 @@ struct surroundings {
 	const char *plugin_path;
 	struct stream *stream;
 	struct pipeline *pipeline;
+	struct workers *workers; /* NULL: in a worker, or where nothing is sampled */
 };
 
 /* The kind of plugin that a section asks for; 0 with a mistake in the configuration where it is none. */

@@ -79,11 +79,16 @@ static void tell_missed(struct lane *lane, struct instance *instance, uint64_t b
 /* The first failure at once; how many followed, when they are over. */
 static void tell_failed(struct lane *lane, struct instance *instance, uint64_t begin, int err)
 {
-	struct gap gap = { instance->self.name, "error", err ? strerror(-err) : "it works again",
-			   instance->sampled,   begin,   1 };
+	const char *why = instance->failure ? instance->reason : strerror(-err);
+	struct gap gap = { instance->self.name,
+			   instance->failure ? instance->failure : "error",
+			   why,
+			   instance->sampled,
+			   begin,
+			   1 };
 
 	if (err) {
-		log_line(SONDE_WARNING, instance->self.name, "sample failed: %s", strerror(-err));
+		log_line(SONDE_WARNING, instance->self.name, "sample failed: %s", why);
 		atomic_fetch_add(&instance->counts.errors, 1);
 		if (!instance->failed_at) {
 			instance->failed_at = begin;
@@ -94,6 +99,7 @@ static void tell_failed(struct lane *lane, struct instance *instance, uint64_t b
 		return;
 	}
 	if (instance->failed) {
+		gap.text = "it works again";
 		gap.begin = instance->failed_at;
 		gap.lost = instance->failed;
 		stream_gap(lane->stream, &gap);
@@ -125,7 +131,7 @@ static uint32_t sample(struct lane *lane, struct instance *instance, uint64_t be
 	int err;
 
 	instance_ready(instance);
-	err = instance->plugin->ops.collector.sample(&instance->self, &instance->frame);
+	err = instance->sample(&instance->self, &instance->frame);
 	atomic_fetch_add(&instance->counts.samples, 1);
 	atomic_fetch_add(&instance->counts.cost, clock_now(CLOCK_MONOTONIC) - before);
 	tell_missed(lane, instance, begin);

@@ -12,9 +12,12 @@ static const char *lane_name(const struct instance *instance)
 {
 	bool slow = instance->plugin->descriptor.flags & (SONDE_MAY_BLOCK | SONDE_COSTLY);
 
+	/* A worker answers one call after the other. */
+	if (strchr(instance->keys.isolation, ':'))
+		return instance->keys.isolation;
 	if (instance->keys.lane[0])
 		return instance->keys.lane;
-	if (slow || strcmp(instance->keys.isolation, "none") != 0)
+	if (slow || instance->isolated)
 		return instance->self.name;
 	return "main";
 }

@@ -16,7 +16,12 @@
 #include "host/pipeline_parts.h"
 
 /* Everything is flushed within a second: most of it for the lanes' last samples, then for the sinks. */
-enum { LANES_STOP_NS = 400000000, SINKS_STOP_NS = 300000000, FIRST_SAMPLES_NS = 2000000000 };
+enum {
+	WORKERS_STOP_NS = 100000000,
+	LANES_STOP_NS = 400000000,
+	SINKS_STOP_NS = 300000000,
+	FIRST_SAMPLES_NS = 2000000000
+};
 
 /* ---- Open */
 
@@ -60,6 +65,8 @@ int pipeline_open(struct config *config, const struct pipeline_options *options,
 	pipeline->options = *options;
 	pipeline->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pipeline->foreign = foreign_new();
+	if (pipeline->foreign && !options->reparse)
+		pipeline->workers = workers_new(pipeline->foreign);
 	assemble_agent(config, &pipeline->agent, &pipeline->agent_memory);
 	if (!config->nerrors || pipeline->agent.root) {
 		log_level(pipeline->agent.log);
@@ -200,6 +207,7 @@ static void stop_all(struct pipeline *pipeline, const char *reason, bool last_sa
 	uint64_t now = clock_now(CLOCK_MONOTONIC);
 	bool hung = false;
 
+	workers_give_up(pipeline->workers, now + LANES_STOP_NS - WORKERS_STOP_NS);
 	hung |= !lanes_stop(pipeline, last_sample, now + LANES_STOP_NS);
 	hung |= !stop_kind(pipeline, SONDE_KIND_SOURCE, now + LANES_STOP_NS);
 	if (pipeline->judge)
@@ -403,6 +411,7 @@ void pipeline_close(struct pipeline *pipeline)
 		options_free(pipeline->memories[i]);
 	free(pipeline->memories);
 	stream_free(&pipeline->stream);
+	workers_free(pipeline->workers);
 	foreign_free(pipeline->foreign);
 	options_free(pipeline->agent_memory);
 	if (pipeline->poke >= 0)

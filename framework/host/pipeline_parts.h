@@ -7,6 +7,7 @@
 
 #include "host/delivery.h"
 #include "host/foreign.h"
+#include "host/isolated.h"
 #include "host/judge.h"
 #include "host/lane.h"
 #include "host/pipeline.h"
@@ -26,8 +27,9 @@ struct pipeline {
 	char *plugin_path;
 	struct stream stream;
 	struct foreign *foreign;
-	struct parts parts;  /* change only while no lane runs */
-	struct lane **lanes; /* the main one first */
+	struct workers *workers; /* NULL for a reparse */
+	struct parts parts;      /* change only while no lane runs */
+	struct lane **lanes;     /* the main one first */
 	size_t nlanes;
 	struct judge *judge; /* NULL: no analyzers */
 	int poke;            /* eventfd(2): something happened in another thread */

@@ -291,7 +291,7 @@ static void sample(struct reparse *r, struct source *source, const struct instan
 	}
 	instance_ready(instance);
 	if (!err)
-		err = instance->plugin->ops.collector.sample(&instance->self, &instance->frame);
+		err = instance->sample(&instance->self, &instance->frame);
 	if (err) {
 		log_line(SONDE_WARNING, instance->self.name, "%s",
 			 instance->reason[0] ? instance->reason : strerror(-err));
