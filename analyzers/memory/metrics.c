@@ -39,17 +39,17 @@ static const struct sonde_mean_metric metrics[] = {
 
 void memory_metrics(struct sonde_instance *self)
 {
-	const struct sonde_series *available = sonde_single(self, AVAILABLE);
+	const struct sonde_series *series = sonde_single(self, AVAILABLE);
 	const struct sonde_metric least = {
 		.name = "mem.available_least",
 		.about = "",
-		.value = available ? available->total.min : 0,
+		.value = series ? series->total.min : 0,
 		.unit = SONDE_BASE_BYTES,
 		.direction = SONDE_UP_IS_BETTER,
 		.origin = "/proc/meminfo MemAvailable:, smallest",
 	};
 
 	sonde_mean_metrics(self, metrics, sizeof metrics / sizeof metrics[0]);
-	if (available)
+	if (series)
 		sonde_metric(self, &least);
 }
