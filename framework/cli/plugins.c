@@ -100,10 +100,12 @@ static void tell_one(void *context, const char *file, const struct sonde_elf_not
 	}
 }
 
+/* In a child of its own, so that a plugin which is only for workers can be told about too. */
 static int tell_named(void *context)
 {
 	struct call *call = context;
 
+	plugin_in_worker();
 	if (is_meant(call, SONDE_KIND_COLLECTOR, "self"))
 		tell(call, self_plugin());
 	plugin_each(call->path, tell_one, call);

@@ -209,9 +209,6 @@ static int check_fields(const struct sonde_plugin *d, char *why, size_t size)
 		return refuse(why, size, "its name is not [a-z][a-z0-9_]* of at most 31 bytes");
 	if (!d->version || !d->summary)
 		return refuse(why, size, "it has no version or no summary");
-	if ((d->flags & SONDE_THREADS) && d->kind != SONDE_KIND_SINK &&
-	    d->kind != SONDE_KIND_SOURCE)
-		return refuse(why, size, "only sinks and sources may start threads");
 	if (d->conf_size > CONF_MOST)
 		return refuse(why, size, "its conf has %u bytes; %d are possible", d->conf_size,
 			      CONF_MOST);

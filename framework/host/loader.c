@@ -26,6 +26,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct plugin **plugins;
 	size_t count;
+	bool is_worker;
 } loaded = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* What can be told of a file without loading it: 0, or a sentence. */
@@ -61,6 +62,27 @@ int plugin_peek(const char *file, struct sonde_elf_note *note, char *why, size_t
 	return err;
 }
 
+/* What this process does not let in, since it would share everything with it. */
+static int check_guest(const struct elf_facts *facts, char *why, size_t size)
+{
+	bool threads = facts->note.flags & SONDE_THREADS;
+
+	if (loaded.is_worker)
+		return 0;
+	if (threads && facts->note.kind != SONDE_KIND_SINK && facts->note.kind != SONDE_KIND_SOURCE)
+		return refuse(
+			why, size,
+			"it starts threads, which only sinks and sources may; give its section "
+			"isolation = process");
+	if (facts->constructors && !SANITIZED && !threads)
+		return refuse(
+			why, size,
+			"it has constructors (%u), code that runs before sonde has checked it; "
+			"move it into start(), or give its section isolation = process",
+			facts->constructors);
+	return 0;
+}
+
 /* The file is what its name promises, and may be loaded into this process. */
 static int admit(const char *file, uint32_t kind, const char *name, char *why, size_t size)
 {
@@ -75,13 +97,7 @@ static int admit(const char *file, uint32_t kind, const char *name, char *why, s
 		return refuse(why, size, "inside it is the %s %s; call the file %s-%s.so",
 			      kind_name(facts.note.kind), facts.note.name,
 			      kind_name(facts.note.kind), facts.note.name);
-	if (facts.constructors && !SANITIZED && !(facts.note.flags & SONDE_THREADS))
-		return refuse(
-			why, size,
-			"it has constructors (%u), code that runs before sonde has checked it; "
-			"move it into start()",
-			facts.constructors);
-	return 0;
+	return check_guest(&facts, why, size);
 }
 
 /* A plugin out of an admitted file; frees what it made where it fails. */
@@ -177,6 +193,11 @@ static int load_new(const char *path, uint32_t kind, const char *name, const str
 	loaded.plugins[loaded.count++] = plugin;
 	*out = plugin;
 	return 0;
+}
+
+void plugin_in_worker(void)
+{
+	loaded.is_worker = true;
 }
 
 int plugin_load(const char *path, uint32_t kind, const char *name, const struct plugin **plugin,

@@ -34,6 +34,10 @@ int plugin_peek(const char *file, struct sonde_elf_note *note, char *why, size_t
 int plugin_load(const char *path, uint32_t kind, const char *name, const struct plugin **plugin,
 		char *why, size_t size);
 
+/* This process is a worker: plugins with constructors or threads are let in too, since nobody else lives here. Before the
+ * first plugin_load(). */
+void plugin_in_worker(void);
+
 /* Every plugin file on the path, name order, first found wins; called with its note or with why it can't be one. */
 void plugin_each(const char *path,
 		 void (*each)(void *context, const char *file, const struct sonde_elf_note *note,

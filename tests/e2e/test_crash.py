@@ -34,7 +34,9 @@ REFUSALS = [
     ("no_symbol", "it does not export sonde_plugin"),
     ("two_symbols", "it exports 2 symbols and may export one, sonde_plugin (another is file_reset)"),
     ("missing_unit", "table missing_unit, column 1 (size): it has no unit"),
-    ("constructor", "it has constructors (1), code that runs before sonde has checked it"),
+    ("constructor", "it has constructors (1), code that runs before sonde has checked it; move it into start(), or give "
+                    "its section isolation = process"),
+    ("threads", "it starts threads, which only sinks and sources may; give its section isolation = process"),
 ]
 
 
@@ -52,7 +54,7 @@ def test_refused_by_check(sonde, folder, tmp_path, name, sentence):
     assert f"{config}:3: " in lines[1] and "did you mean `interval`?" in lines[1]
 
 
-@pytest.mark.parametrize("name,sentence", [r for r in REFUSALS if r[0] not in ("missing_unit", "constructor")])
+@pytest.mark.parametrize("name,sentence", [r for r in REFUSALS if r[0] not in ("missing_unit", "constructor", "threads")])
 def test_refused_in_the_list(sonde, folder, name, sentence):
     """What the file tells is enough; the good ones are listed beside it."""
     plugins = compile_bad(folder, name)
@@ -63,12 +65,35 @@ def test_refused_in_the_list(sonde, folder, name, sentence):
     assert "pressure stall information" in result.stdout
 
 
+def test_accepted_in_a_worker(folder, tmp_path, agent, wait_until):
+    """What is refused in the agent itself runs with isolation = process: nobody else lives there."""
+    for name in ("early", "threads"):
+        compile_bad(folder, name)
+    shared_object(CRASH / "early.c", folder / "threads")
+    config = tmp_path / "a.ini"
+    config.write_text("[agent]\ninterval = 50ms\n[early]\nisolation = process\n[threads]\nisolation = process\n"
+                      "[sink:stdout]\nformat = json\nflush = 0s\n")
+    running = agent("agent", "-c", config, env=environment(folder / "threads"))
+    wait_until(lambda: all(f'"table":"{name}"' in running.stdout for name in ("early", "threads")) or not running.running())
+    assert running.end() == 0, running.stderr
+    assert '"bytes":4711' in running.stdout  # what early's constructor has set
+
+
 def test_named(sonde, folder):
     plugins = compile_bad(folder, "missing_unit")
     result = sonde("plugins", "missing_unit", env=environment(plugins))
     assert result.returncode == 1
     assert "column 1 (size): it has no unit (SONDE_BYTES, SONDE_NONE, ...)" in result.stderr
     assert result.stdout == ""
+
+
+def test_constructor_when_told_about(sonde, folder):
+    """A plugin that is for workers alone can be looked at; what it does then ends only the child."""
+    told = sonde("plugins", "early", env=environment(compile_bad(folder, "early")))
+    assert told.returncode == 0 and "collector early 1.0" in told.stdout
+    told = sonde("plugins", "constructor", env=environment(compile_bad(folder, "constructor")))
+    assert told.returncode == 1 and told.stdout == ""
+    assert told.stderr == "sonde plugins: constructor: it crashed while it was loaded (Aborted)\n"
 
 
 @pytest.mark.parametrize("name", ["crash_start", "crash_sample", "hang", "flood"])

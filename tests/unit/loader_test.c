@@ -103,9 +103,6 @@ static void test_plain_fields(void)
 	d.summary = NULL;
 	refused(&d, "no version or no summary");
 	d = sonde_plugin;
-	d.flags = SONDE_THREADS;
-	refused(&d, "only sinks and sources may start threads");
-	d = sonde_plugin;
 	d.ops = NULL;
 	refused(&d, "its functions are malformed");
 	d = sonde_plugin;
