@@ -25,7 +25,7 @@ enum {
 		name, SONDE_U64, SONDE_COUNTER, unit, .origin = from, .help = text, .wrap = 32     \
 	}
 #define SOFT(name, word, text)                                                                     \
-	COUNTER("softirq_" name, SONDE_COUNT("softirqs"), "softirq word " word, text)
+	COUNTER("softirqs_" name, SONDE_COUNT("softirqs"), "softirq word " word, text)
 
 /* clang-format off */
 #define TIME_COLUMNS                                                                                               \
@@ -54,7 +54,7 @@ static const struct sonde_column stat_columns[] = {
 	[PROCS_RUNNING] = { "procs_running", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("tasks"), .origin = "procs_running", .help = "Tasks that run or wait for a CPU at this instant; the reader is one" },
 	[PROCS_BLOCKED] = { "procs_blocked", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("tasks"), .origin = "procs_blocked", .help = "Tasks that wait for I/O at this instant" },
 	[INTR] = COUNTER("intr", SONDE_COUNT("interrupts"), "intr word 1", "Interrupts of all kinds, those without a number included"),
-	[SOFTIRQ] = COUNTER("softirq", SONDE_COUNT("softirqs"), "softirq word 1", "Soft interrupts of all kinds"),
+	[SOFTIRQ] = COUNTER("softirqs", SONDE_COUNT("softirqs"), "softirq word 1", "Soft interrupts of all kinds"),
 	SOFT("hi", "2", "High-priority tasklets"),
 	SOFT("timer", "3", "Timers"),
 	SOFT("net_tx", "4", "Network, sending"),

@@ -112,30 +112,33 @@ static int start(struct sonde_instance *self)
 				       "without CONFIG_PSI, or booted with psi=0");
 }
 
+/* A resource that cannot be read leaves the others as they are. */
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 {
 	const struct state *state = self->state;
-	int err = 0;
+	int err = 0, good = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
 		struct sonde_row row;
 		const char *text;
 		int64_t length;
-		int bad;
 
 		if (!state->file[i])
 			continue;
 		length = sonde_read(self, state->file[i], &text);
 		if (length >= 0 && sonde_row(self, frame, 0, &row)) {
 			sonde_set_str(&row, RESOURCE, resources[i]);
-			bad = psi_parse(text, (size_t)length, &row);
-		} else {
-			bad = length < 0 ? (int)length : 0;
+			length = psi_parse(text, (size_t)length, &row);
 		}
-		if (bad)
-			err = bad;
+		if (length < 0)
+			err = (int)length;
+		else
+			good++;
 	}
-	return err;
+	if (!err || !good)
+		return err;
+	sonde_partial(self, frame);
+	return 0;
 }
 
 SONDE_COLLECTOR(psi, "pressure stall information", sample, .tables = SONDE_TABLES(tables),

@@ -8,6 +8,7 @@
 
 enum {
 	SIZES = 32, /* more sizes than there are powers of two */
+	MORE = 16,  /* counts of a size that only a newer kernel has */
 	NODES = 1024,
 	STAT_FILES = LENGTH(size_columns) - SIZE_STATS,
 	POOL_FILES = LENGTH(pool_columns) - POOL_COUNTS,
@@ -16,7 +17,7 @@ enum {
 
 struct size {
 	uint64_t size; /* KiB */
-	struct sonde_file *enabled, *shmem_enabled, *stats[STAT_FILES];
+	struct sonde_file *enabled, *shmem_enabled, *stats[STAT_FILES], *more[MORE];
 	bool used; /* or may be: its counts are read */
 };
 
@@ -30,6 +31,9 @@ struct state {
 	struct size *sizes;
 	struct pool *pools, *node_pools;
 	uint32_t nsizes, npools, nnode_pools;
+	char more[MORE]
+		 [KEYED_NAME]; /* names of files under stats that have no column in thp_size */
+	uint32_t nmore, more_table;
 	bool has_thp;
 };
 
@@ -95,47 +99,111 @@ static bool take_policy(struct sonde_instance *self, struct sonde_file *file, st
 	return n != 5 || memcmp(word, "never", 5) != 0;
 }
 
-/* Sizes that have a folder under this one; how many. */
+/* Sizes that have a folder under this one, smallest first; how many. */
 static uint32_t list_sizes(struct sonde_instance *self, const char *folder, uint64_t sizes[SIZES])
 {
 	const char *name;
 	int64_t left = sonde_list(self, folder, &name);
 	uint32_t count = 0;
+	uint64_t size;
 
-	for (; left > 0 && count < SIZES; left--, name += strlen(name) + 1)
-		count += thp_size(name, &sizes[count]);
+	for (; left > 0 && count < SIZES; left--, name += strlen(name) + 1) {
+		uint32_t at = count;
+
+		if (!thp_size(name, &size))
+			continue;
+		for (; at && sizes[at - 1] > size; at--)
+			sizes[at] = sizes[at - 1];
+		sizes[at] = size;
+		count++;
+	}
 	return count;
 }
 
-/* Opens the counts of a size; whether any is not 0. */
-static bool open_stats(struct sonde_instance *self, struct size *size)
+/* Opens one count of a size; whether it is not 0. */
+static bool open_count(struct sonde_instance *self, const struct size *size, const char *path,
+		       struct sonde_file **file)
 {
-	bool any = false;
 	uint64_t value;
 
-	for (uint32_t i = 0; i < STAT_FILES; i++) {
-		size->stats[i] = sonde_open(self, SONDE_KEEP, THP "/hugepages-%llukB/%s",
-					    (unsigned long long)size->size,
-					    size_columns[SIZE_STATS + i].origin);
-		any |= read_number(self, size->stats[i], &value) && value;
+	*file = sonde_open(self, SONDE_KEEP, THP "/hugepages-%llukB/%s",
+			   (unsigned long long)size->size, path);
+	return read_number(self, *file, &value) && value;
+}
+
+/* Opens the counts of a size; whether any is not 0. */
+static bool open_stats(struct sonde_instance *self, const struct state *state, struct size *size)
+{
+	char path[KEYED_NAME + 8];
+	bool any = false;
+
+	for (uint32_t i = 0; i < STAT_FILES; i++)
+		any |= open_count(self, size, size_columns[SIZE_STATS + i].origin, &size->stats[i]);
+	for (uint32_t i = 0; i < state->nmore; i++) {
+		snprintf(path, sizeof path, "stats/%s", state->more[i]);
+		any |= open_count(self, size, path, &size->more[i]);
 	}
 	return any;
 }
 
+static void close_stats(struct sonde_instance *self, const struct state *state, struct size *size)
+{
+	for (uint32_t i = 0; i < STAT_FILES; i++) {
+		sonde_close(self, size->stats[i]);
+		size->stats[i] = NULL;
+	}
+	for (uint32_t i = 0; i < state->nmore; i++) {
+		sonde_close(self, size->more[i]);
+		size->more[i] = NULL;
+	}
+}
+
 /* A size that is switched off and was never used has counts of 0: two dozen files, each summed up over all CPUs by the
  * kernel at each read. They are read from when it is switched on. */
-static void open_size(struct sonde_instance *self, struct size *size)
+static void open_size(struct sonde_instance *self, const struct state *state, struct size *size)
 {
 	unsigned long long kib = size->size;
 
 	size->enabled = sonde_open(self, SONDE_KEEP, THP "/hugepages-%llukB/enabled", kib);
 	size->shmem_enabled =
 		sonde_open(self, SONDE_KEEP, THP "/hugepages-%llukB/shmem_enabled", kib);
-	size->used = open_stats(self, size);
-	for (uint32_t i = 0; i < STAT_FILES && !size->used; i++) {
-		sonde_close(self, size->stats[i]);
-		size->stats[i] = NULL;
+	size->used = open_stats(self, state, size);
+	if (!size->used)
+		close_stats(self, state, size);
+}
+
+/* Counts that thp_size has no column for, of the largest size: those of a newer kernel, into a table beside it. */
+static int learn_more(struct sonde_instance *self, struct state *state, uint64_t size)
+{
+	struct sonde_column columns[1 + MORE] = { size_columns[SIZE] };
+	struct sonde_table table = tables[TABLE_SIZE];
+	struct keyed_more more = { .count = 0 };
+	char path[4096];
+	const char *name;
+	int64_t left;
+	int err;
+
+	snprintf(path, sizeof path, THP "/hugepages-%llukB/stats", (unsigned long long)size);
+	left = sonde_list(self, path, &name);
+	for (; left > 0 && more.count < MORE; left--, name += strlen(name) + 1) {
+		int n = snprintf(path, sizeof path, "stats/%s", name);
+
+		if (keyed_column(&table.columns, path, (size_t)n) < 0 &&
+		    keyed_unknown(&more, name, strlen(name), false) >= 0)
+			snprintf(state->more[more.count - 1], KEYED_NAME, "%s", name);
 	}
+	if (!more.count)
+		return 0;
+	memcpy(columns + 1, more.columns, more.count * sizeof columns[0]);
+	table.name = "thp_size_more";
+	table.help = "Counts that this version of sonde does not know.";
+	table.columns = (struct sonde_array) { columns, 1 + more.count, sizeof columns[0] };
+	err = sonde_add_table(self, &table);
+	if (err < 0)
+		return err;
+	state->more_table = (uint32_t)err;
+	state->nmore = more.count;
+	return 0;
 }
 
 static int start_thp(struct sonde_instance *self, struct state *state)
@@ -149,13 +217,15 @@ static int start_thp(struct sonde_instance *self, struct state *state)
 	}
 	state->nsizes = list_sizes(self, THP, sizes);
 	err = sonde_grow(self, &state->sizes, state->nsizes * sizeof state->sizes[0]);
+	if (!err && state->nsizes)
+		err = learn_more(self, state, sizes[state->nsizes - 1]);
 	if (err) {
 		state->nsizes = 0;
 		return err;
 	}
 	for (uint32_t i = 0; i < state->nsizes; i++) {
 		state->sizes[i].size = sizes[i];
-		open_size(self, &state->sizes[i]);
+		open_size(self, state, &state->sizes[i]);
 	}
 	return 0;
 }
@@ -251,7 +321,8 @@ static void sample_thp(struct sonde_instance *self, struct sonde_frame *frame,
 	}
 }
 
-static void sample_size(struct sonde_instance *self, struct sonde_frame *frame, struct size *size)
+static void sample_size(struct sonde_instance *self, struct sonde_frame *frame,
+			const struct state *state, struct size *size)
 {
 	struct sonde_row row;
 	bool on;
@@ -262,11 +333,18 @@ static void sample_size(struct sonde_instance *self, struct sonde_frame *frame, 
 	on = take_policy(self, size->enabled, &row, SIZE_ENABLED);
 	on |= take_policy(self, size->shmem_enabled, &row, SIZE_SHMEM_ENABLED);
 	if (on && !size->used) {
-		open_stats(self, size);
+		open_stats(self, state, size);
 		size->used = true;
 	}
-	for (uint32_t i = 0; i < STAT_FILES && size->used; i++)
+	if (!size->used)
+		return;
+	for (uint32_t i = 0; i < STAT_FILES; i++)
 		take_number(self, size->stats[i], &row, SIZE_STATS + i);
+	if (!state->nmore || !sonde_row(self, frame, state->more_table, &row))
+		return;
+	sonde_set_u64(&row, SIZE, size->size);
+	for (uint32_t i = 0; i < state->nmore; i++)
+		take_number(self, size->more[i], &row, 1 + i);
 }
 
 static void sample_pool(struct sonde_instance *self, struct sonde_frame *frame,
@@ -291,7 +369,7 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 
 	sample_thp(self, frame, state);
 	for (uint32_t i = 0; i < state->nsizes; i++)
-		sample_size(self, frame, &state->sizes[i]);
+		sample_size(self, frame, state, &state->sizes[i]);
 	for (uint32_t i = 0; i < state->npools; i++)
 		sample_pool(self, frame, &state->pools[i], false);
 	for (uint32_t i = 0; i < state->nnode_pools; i++)

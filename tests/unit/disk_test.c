@@ -1,0 +1,105 @@
+/* disk: expected values are those of the text; which field is which, Documentation/admin-guide/iostats.rst. */
+#include "plugins/disk/disk.c"
+
+#include "fakehost.h"
+
+const char suite[] = "disk";
+
+static void sample_text(const char *text)
+{
+	put("/proc/diskstats", text);
+	CU_ASSERT_EQUAL_FATAL(fake_start(""), 0);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+}
+
+/* 11 fields before 4.18, 15 before 5.5, 17; what is missing is absent. */
+static void three_generations(void)
+{
+	sample_text("   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n"
+		    "   8      16 sdb 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n"
+		    " 259       0 nvme0n1 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+	CU_ASSERT_EQUAL(fake_rows("disk"), 3);
+	IS("disk", "8 0 sda", "reads", "1");
+	IS("disk", "8 0 sda", "read_sectors", "3");
+	IS("disk", "8 0 sda", "write_time", "8");
+	IS("disk", "8 0 sda", "in_flight", "9");
+	IS("disk", "8 0 sda", "weighted_time", "11");
+	IS("disk", "8 0 sda", "discards", "-");
+	IS("disk", "8 16 sdb", "discard_time", "15");
+	IS("disk", "8 16 sdb", "flushes", "-");
+	IS("disk", "259 0 nvme0n1", "flushes", "16");
+	IS("disk", "259 0 nvme0n1", "flush_time", "17");
+	fake_end();
+}
+
+/* Case 28: times are unsigned int in the kernel and wrap each by itself; the other counters do not. */
+static void wraps_are_told(void)
+{
+	static const char *const times[] = { "read_time",     "write_time",   "io_time",
+					     "weighted_time", "discard_time", "flush_time" };
+	size_t found = 0;
+
+	for (size_t i = READS; i < sizeof columns / sizeof columns[0]; i++) {
+		bool is_time = false;
+
+		for (size_t t = 0; t < sizeof times / sizeof times[0]; t++)
+			is_time |= strcmp(columns[i].name, times[t]) == 0;
+		CU_ASSERT_EQUAL(columns[i].wrap, is_time ? 32 : 0);
+		found += is_time;
+	}
+	CU_ASSERT_EQUAL(found, 6);
+	CU_ASSERT_EQUAL(sizeof columns / sizeof columns[0], READS + VALUES);
+}
+
+/* Case 29: a device under the same name is a row of its own when its number differs. */
+static void the_number_is_part_of_the_key(void)
+{
+	sample_text(" 253 3 dm-3 900 0 0 0 900 0 0 0 0 0 0\n");
+	put("/proc/diskstats", " 253 4 dm-3 2 0 0 0 2 0 0 0 0 0 0\n");
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("disk", "253 3 dm-3", "writes", "no row");
+	IS("disk", "253 4 dm-3", "writes", "2");
+	fake_end();
+}
+
+static void odd_lines(void)
+{
+	sample_text("   3    1 hda1 35486 0 35496 38030\n" /* a partition before 2.6.25 */
+		    "nonsense\n\n"
+		    "   8   0 cciss!c0d0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n"
+		    "   8   1 sda1 1 2 3 4 5 6 7 8 9 10 1");
+	CU_ASSERT_EQUAL(fake_rows("disk"), 1);
+	IS("disk", "8 0 cciss!c0d0", "flush_time", "17");
+	fake_end();
+}
+
+static void fixtures(void)
+{
+	fixture("6.18");
+}
+
+/* Oracle: the lines, by wc. */
+static void captured(void)
+{
+	char root[512];
+
+	if (shared_tree("corpus/procfs-fixtures.tar.xz", "fixtures", root, sizeof root)) {
+		CU_ASSERT_EQUAL(fake_start(root), 0);
+		CU_ASSERT_EQUAL(fake_sample(), 0);
+		CU_ASSERT_EQUAL(fake_rows("disk"), 52);
+		IS("disk", "8 0 sda", "reads", "25354637");
+		IS("disk", "252 0 dm-0", "write_time", "1158557800");
+		fake_end();
+	}
+	shared_end();
+}
+
+CU_TestInfo tests[] = {
+	{ "three generations", three_generations },
+	{ "case 28: wraps are told", wraps_are_told },
+	{ "case 29: the number is part of the key", the_number_is_part_of_the_key },
+	{ "odd lines", odd_lines },
+	{ "fixtures", fixtures },
+	{ "captured machines", captured },
+	CU_TEST_INFO_NULL,
+};
