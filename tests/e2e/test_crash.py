@@ -122,3 +122,46 @@ def test_flood(folder, tmp_path, agent, wait_until):
     gaps = [row["values"] for row in rows() if row["table"] == "gap"]
     assert any(gap["instance"] == "flood" and gap["reason"] == "rows" and "999000 rows" in gap["text"] for gap in gaps)
     assert len([row for row in rows() if row["table"] == "loadavg"]) >= 4  # the others go on
+
+
+ISOLATED = [
+    ("crash_sample", "crashed"),
+    ("hang", "crashed"),  # stuck is one that SIGKILL does not end
+    ("flood", "rows"),
+]
+
+
+@pytest.mark.parametrize("name,reason", ISOLATED)
+def test_isolated(folder, tmp_path, agent, wait_until, name, reason):
+    """With isolation = process the agent survives each of them, says what is missing, and the plugin comes back."""
+    plugins = compile_bad(folder, name)
+    config = tmp_path / "a.ini"
+    config.write_text(f"[agent]\ninterval = 50ms\n[{name}]\nisolation = process\ndeadline = 300ms\n[loadavg]\n"
+                      "[sink:stdout]\nformat = json\nflush = 0s\n")
+    running = agent("agent", "-c", config, env=environment(plugins))
+
+    def rows():
+        return [json.loads(line) for line in running.stdout.splitlines(keepends=True) if line.endswith("\n")]
+
+    def came_back():
+        """a gap of this reason, and rows of the plugin after it"""
+        assert running.running(), running.stderr
+        gaps = [row for row in rows() if row["table"] == "gap" and row["values"]["instance"] == name]
+        told = [row["sequence"] for row in gaps if row["values"]["reason"] == reason]
+        return told and any(row["table"] == name and row["sequence"] > told[0] for row in rows())
+
+    wait_until(came_back, timeout=30)
+    after = [row for row in rows() if row["table"] == "loadavg"]
+    assert len(after) >= 4  # the others go on
+    assert running.end(timeout=5) == 0, running.stderr
+
+
+def test_isolated_crash_in_start(folder, tmp_path, sonde):
+    """The agent refuses to start, by a sentence and not by dying."""
+    plugins = compile_bad(folder, "crash_start")
+    config = tmp_path / "a.ini"
+    config.write_text("[crash_start]\nisolation = process\n[loadavg]\n[sink:stdout]\n")
+    refused = sonde("agent", "-c", config, env=environment(plugins), timeout=30)
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert f"{config}:1: [crash_start]: it can't start: its worker was ended by signal 6 (Aborted)" in refused.stderr
