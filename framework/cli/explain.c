@@ -92,7 +92,7 @@ static int run(void *context)
 
 	if (!call->names)
 		explain_markdown(tables, count);
-	for (int i = 0; i < call->count; i++) {
+	for (int i = 0; call->names && i < call->count; i++) {
 		int one = explain_one(call->names[i], tables, count);
 
 		status = one ? one : status;

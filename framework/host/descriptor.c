@@ -87,28 +87,34 @@ static const char *option_fault(const struct sonde_option *o, uint32_t conf_size
 	return NULL;
 }
 
+static int check_option(const struct plugin *plugin, size_t index, void *conf,
+			struct options_memory **memory, char *why, size_t size)
+{
+	const struct sonde_option *o = &plugin->options[index];
+	const char *fault =
+		o->key ? option_fault(o, plugin->descriptor.conf_size) : "it has no key";
+	char sentence[512];
+
+	if (!o->key || fault)
+		return refuse(why, size, "option %zu (%.40s): %s", index, o->key ? o->key : "",
+			      fault);
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(plugin->options[i].key, o->key) == 0)
+			return refuse(why, size, "two of its options are called %s", o->key);
+	if (option_default(o, conf, memory, sentence, sizeof sentence))
+		return refuse(why, size, "the default of its option %s is wrong: %s", o->key,
+			      sentence);
+	return 0;
+}
+
 static int check_options(const struct plugin *plugin, char *why, size_t size)
 {
-	const struct sonde_plugin *d = &plugin->descriptor;
-	void *conf = must(calloc(1, (size_t)d->conf_size + 1));
+	void *conf = must(calloc(1, (size_t)plugin->descriptor.conf_size + 1));
 	struct options_memory *memory = NULL;
 	int err = 0;
 
-	for (size_t i = 0; i < plugin->noptions && !err; i++) {
-		const struct sonde_option *o = &plugin->options[i];
-		const char *fault = o->key ? option_fault(o, d->conf_size) : "it has no key";
-		char sentence[512];
-
-		if (fault)
-			err = refuse(why, size, "option %zu (%.40s): %s", i, o->key ? o->key : "",
-				     fault);
-		for (size_t j = 0; j < i && !err; j++)
-			if (strcmp(plugin->options[j].key, o->key) == 0)
-				err = refuse(why, size, "two of its options are called %s", o->key);
-		if (!err && option_default(o, conf, &memory, sentence, sizeof sentence))
-			err = refuse(why, size, "the default of its option %s is wrong: %s", o->key,
-				     sentence);
-	}
+	for (size_t i = 0; plugin->options && i < plugin->noptions && !err; i++)
+		err = check_option(plugin, i, conf, &memory, why, size);
 	options_free(memory);
 	free(conf);
 	return err;

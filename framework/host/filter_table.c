@@ -378,7 +378,7 @@ static int make_row(struct filter_table *t, const struct sonde_view *in, uint32_
 	for (uint32_t i = 0; i < t->nmakings; i++) {
 		const struct making *m = &t->makings[i];
 
-		if (m->make == MAKE_RATE || m->make == MAKE_GROWTH)
+		if (row && (m->make == MAKE_RATE || m->make == MAKE_GROWTH))
 			make_counter(m, row, sonde_view_have(in, index),
 				     sonde_view_slots(in, index), &out, &verdict);
 		else
@@ -386,7 +386,7 @@ static int make_row(struct filter_table *t, const struct sonde_view *in, uint32_
 	}
 	if (verdict.reset > 1 && verdict.reset > verdict.advanced)
 		forget_rates(t, &out);
-	if (twice) /* which of the two the next one follows is not known */
+	if (row && twice) /* which of the two the next one follows is not known */
 		memset(row->have, 0, t->nprobes);
 	return 0;
 }

@@ -112,7 +112,8 @@ static int load(struct plugin *plugin, uint32_t kind, const char *name, char *wh
 	exported = dlsym(plugin->handle, "sonde_plugin");
 	err = exported ? descriptor_take(plugin, exported, why, size)
 		       : refuse(why, size, "it does not export sonde_plugin");
-	if (!err && (plugin->descriptor.kind != kind || strcmp(plugin->descriptor.name, name) != 0))
+	if (exported && !err &&
+	    (plugin->descriptor.kind != kind || strcmp(plugin->descriptor.name, name) != 0))
 		err = refuse(why, size, "its descriptor and its note tell of different plugins");
 	if (err) {
 		descriptor_free(plugin);
