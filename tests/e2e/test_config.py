@@ -121,7 +121,7 @@ def test_missing_file(sonde, tmp_path):
 
 def test_filter_words(check):
     """The keys of a sink's filter are checked before anything runs."""
-    status, lines = check("[loadavg]\n[sink:stdout]\nkinds = finding\n")
+    status, lines = check("[loadavg]\n[sink:stdout]\nkinds = findigs\n")
     assert status == 1 and len(lines) == 1
     assert "did you mean `findings`?" in lines[0]
     status, lines = check("[loadavg]\n[sink:stdout]\nvalues = rates\n")

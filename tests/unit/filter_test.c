@@ -14,6 +14,43 @@ const char suite[] = "filter";
 
 enum { SECOND = 1000000000 };
 
+/* ---- allocations, counted where no sanitizer does so itself ---- */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+static unsigned long allocations;
+
+#ifndef SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *block, size_t size);
+
+void *malloc(size_t size)
+{
+	allocations++;
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __libc_calloc(count, size);
+}
+
+void *realloc(void *block, size_t size)
+{
+	allocations++;
+	return __libc_realloc(block, size);
+}
+#endif
+
 static const struct sonde_stream_header header = { .start_id = 7, .user_hz = 100 };
 
 /* ---- a table that looks like /proc/stat, /proc/diskstats and a process in one ---- */
@@ -530,7 +567,7 @@ static void test_every(void)
 
 static void test_words(void)
 {
-	static const char *const bad_kind[] = { "finding" }, *const bad_privacy[] = { "args" },
+	static const char *const bad_kind[] = { "findigs" }, *const bad_privacy[] = { "args" },
 				 *const bad_action[] = { "path=hide" }, *const bang[] = { "!" };
 	struct filter *filter = NULL;
 	char why[256];
@@ -558,12 +595,12 @@ static void test_words_have_lines(void)
 	struct config config = { 0 };
 
 	config_read_text(&config, "a.ini",
-			 "[sink:x]\ntables = cpu\nkinds = data\nkinds = note\nother = note\n");
+			 "[sink:x]\ntables = cpu\nkinds = data\nkinds = nots\nother = nots\n");
 	filter_check(&config, &config.sections[0]);
 	CU_ASSERT_EQUAL_FATAL(config.nerrors, 1);
 	CU_ASSERT_STRING_EQUAL(
 		config.errors[0],
-		"a.ini:4: kinds: \"note\" is none of data, notes, gaps, findings, metrics, "
+		"a.ini:4: kinds: \"nots\" is none of data, notes, gaps, findings, metrics, "
 		"marks; did you mean `notes`?");
 	config_free(&config);
 }
@@ -649,6 +686,29 @@ static void test_privacy(void)
 	schema_free(private_schema);
 }
 
+/* CPUs that come and go, after each number of them was seen. */
+static void test_no_allocation_after_warm_up(void)
+{
+	static const char *const some[] = { "!cpu.steal" };
+	struct filter *filter =
+		make(&(struct filter_options) { .columns = list(some, 1), .values = FILTER_RATE });
+	unsigned long before = 0;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		begin();
+		for (uint64_t id = i % 3; id < 8; id++)
+			cpu(id, i, 2 * i, i / 2, 0);
+		if (i == 10)
+			before = allocations;
+		pass(filter, (1 + i) * SECOND, 0);
+	}
+#ifndef SANITIZED
+	CU_ASSERT_TRUE(before > 0);
+#endif
+	CU_ASSERT_EQUAL(allocations - before, 0);
+	filter_free(filter);
+}
+
 /* Appendix A of the SipHash paper. */
 static void test_siphash(void)
 {
@@ -692,6 +752,7 @@ CU_TestInfo tests[] = {
 	{ "words have lines", test_words_have_lines },
 	{ "patterns without a match", test_unmatched },
 	{ "privacy", test_privacy },
+	{ "no allocation after warm-up", test_no_allocation_after_warm_up },
 	{ "siphash", test_siphash },
 	{ "tear down", test_tear_down },
 	CU_TEST_INFO_NULL,
