@@ -114,7 +114,8 @@ static int take_streams(struct analysis *analysis, struct member *member, char *
 		take_item(&stream->declared, sizeof stream->declared, array, i);
 		err = check_stream(&stream->declared, i, why, size);
 		if (!err)
-			err = store_init(&stream->store, &analysis->names, &analysis->base);
+			err = store_init(&stream->store, &analysis->names, &analysis->base,
+					 stream->declared.keys);
 		if (!err && stream->declared.also)
 			stream->store.also = &member->streams[stream->declared.also - 1].store;
 		member->nstreams++;

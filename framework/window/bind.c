@@ -184,7 +184,10 @@ int bind_stream(struct stream *stream, const struct sonde_schema *schema, uint32
 		bound->over = OVER_NS;
 	stream->store.floor_of_time =
 		bound->over == OVER_NS || is_time(schema, bound, probes, bound->nnumerator);
+	bound->reduces = declared->reduce != SONDE_PER_KEY;
 	bound->dense = declared->reduce != SONDE_PER_KEY || declared->where || !schema->nkeys;
+	bound->plain = bound->nterms == 1 && bound->counters && !columns;
+	bound->skips_zero = declared->reduce == SONDE_SUM || !bound->dense;
 	bound->all_rows = !bound->counters || (bound->dense && declared->reduce != SONDE_SUM);
 	return 1;
 }

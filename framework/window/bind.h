@@ -37,6 +37,9 @@ struct bound {
 	struct term *terms; /* of the numerator, then of the denominator */
 	uint32_t nnumerator, nterms;
 	enum bound_over over;
+	bool reduces;
+	bool plain;          /* one counter over time */
+	bool skips_zero;     /* that it grew by nothing need not be told */
 	bool counters;       /* all of its columns are: a row that did not change adds nothing */
 	bool all_rows;       /* every row enters at every instant, changed or not */
 	bool dense;          /* nothing counted is a value: 0 */

@@ -9,7 +9,8 @@ struct series;
 struct row {
 	struct row *next; /* of its hash chain, or of the rows that left their place */
 	uint64_t hash;
-	uint64_t label_hash;
+	char label[16]; /* the name it had last, where it fits */
+	uint32_t label_length;
 	uint32_t at;    /* its place in the view */
 	bool left;      /* another row stands there */
 	uint64_t *keys; /* slots of the key columns; of a STR offset and length in `text` */

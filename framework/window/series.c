@@ -8,30 +8,27 @@
 /* A cell and where it stands. */
 struct place {
 	const struct cell *cell;
-	uint32_t slice;
-	uint32_t series;
+	uint32_t id, slice; /* of its name */
 };
 
 static int by_name(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->cell->name->id != y->cell->name->id)
-		return x->cell->name->id < y->cell->name->id ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
 	if (x->slice != y->slice)
 		return x->slice < y->slice ? -1 : 1;
 	return x->cell < y->cell ? -1 : x->cell > y->cell;
 }
 
-static int by_series(const void *a, const void *b)
+static int by_slice(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->series != y->series)
-		return x->series < y->series ? -1 : 1;
 	if (x->slice != y->slice)
 		return x->slice < y->slice ? -1 : 1;
-	return x->cell < y->cell ? -1 : x->cell > y->cell;
+	return by_name(a, b);
 }
 
 /* One name: where its places begin, and how heavy it is. */
@@ -53,15 +50,18 @@ static int by_weight(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static uint32_t gather(const struct store *store, struct place *places)
+static void gather(const struct store *store, struct place *places)
 {
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < STORE_SLICES; s++)
-		for (uint32_t c = 0; c < store->slices[s].ncells; c++)
-			places[n++] = (struct place) { &store->slices[s].cells[c], s, 0 };
+	for (uint32_t s = 0; s < STORE_SLICES; s++) {
+		const struct slice *slice = &store->slices[s];
+
+		for (uint32_t c = 0; c < slice->ncells; c++)
+			places[n++] =
+				(struct place) { &slice->cells[c], slice->cells[c].name->id, s };
+	}
 	qsort(places, n, sizeof *places, by_name);
-	return n;
 }
 
 static uint32_t make_groups(const struct place *places, uint32_t n, struct group *groups)
@@ -69,13 +69,11 @@ static uint32_t make_groups(const struct place *places, uint32_t n, struct group
 	uint32_t ngroups = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct name *name = places[i].cell->name;
-
-		if (!i || places[i - 1].cell->name != name)
+		if (!i || places[i - 1].id != places[i].id)
 			groups[ngroups++] = (struct group) {
 				.first = i,
-				.id = name->id,
-				.other = strcmp(name->key, "other") == 0,
+				.id = places[i].id,
+				.other = strcmp(places[i].cell->name->key, "other") == 0,
 			};
 		groups[ngroups - 1].count++;
 		groups[ngroups - 1].weight += places[i].cell->numerator;
@@ -121,30 +119,47 @@ static void add_to_held(struct sonde_held *held, const struct cell *cell)
 	held->stretches += cell->stretches;
 }
 
-static void fill(const struct store *store, struct series_list *list, const struct place *places,
-		 uint32_t n)
+/* One series from its places, whose cells stand from list->first[i] on. */
+static void fill(const struct store *store, struct series_list *list, uint32_t i,
+		 const struct place *places, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct cell *cell = places[i].cell;
-		struct sonde_series *series = &list->series[places[i].series];
+	struct sonde_series *series = &list->series[i];
+	const struct name *name = places[0].cell->name;
+	uint32_t at = list->first[i];
 
-		if (!series->key) {
-			bool other = places[i].series == STORE_SERIES;
-
-			list->first[places[i].series] = i;
-			series->key = other ? "other" : cell->name->key;
-			series->label =
-				cell->name->label && !other ? cell->name->label : series->key;
-		}
-		if (i == list->first[places[i].series] || places[i].slice != places[i - 1].slice)
+	series->key = i == STORE_SERIES ? "other" : name->key;
+	series->label = name->label && i < STORE_SERIES ? name->label : series->key;
+	for (uint32_t p = 0; p < n; p++, at++) {
+		if (!p || places[p].slice != places[p - 1].slice)
 			series->nslices++;
-		add_to_slice(&series->total, cell, &store->slices[places[i].slice]);
-		add_to_held(&series->held, cell);
-		series->resets += cell->resets;
-		list->cells[i] = cell;
-		list->slice_of[i] = places[i].slice;
+		add_to_slice(&series->total, places[p].cell, &store->slices[places[p].slice]);
+		add_to_held(&series->held, places[p].cell);
+		series->resets += places[p].cell->resets;
+		list->cells[at] = places[p].cell;
+		list->slice_of[at] = places[p].slice;
 	}
-	list->first[list->count] = n;
+	list->first[i + 1] = at;
+}
+
+/* The groups past the heaviest as one series, in order of time. 0 or -ENOMEM. */
+static int fill_rest(const struct store *store, struct series_list *list,
+		     const struct place *places, const struct group *groups, uint32_t ngroups)
+{
+	uint32_t n = 0;
+	struct place *rest;
+
+	for (uint32_t g = STORE_SERIES; g < ngroups; g++)
+		n += groups[g].count;
+	rest = malloc(n * sizeof *rest);
+	if (!rest)
+		return -ENOMEM;
+	n = 0;
+	for (uint32_t g = STORE_SERIES; g < ngroups; n += groups[g++].count)
+		memcpy(rest + n, places + groups[g].first, groups[g].count * sizeof *rest);
+	qsort(rest, n, sizeof *rest, by_slice);
+	fill(store, list, STORE_SERIES, rest, n);
+	free(rest);
+	return 0;
 }
 
 static bool allocate(struct series_list *list, uint32_t ncells, uint32_t nseries)
@@ -178,12 +193,11 @@ int store_list(struct store *store, struct series_list *list)
 	list->count = ngroups > STORE_SERIES ? STORE_SERIES + 1 : ngroups;
 	if (!allocate(list, ncells, list->count))
 		goto out;
-	for (uint32_t g = 0; g < ngroups; g++)
-		for (uint32_t i = 0; i < groups[g].count; i++)
-			places[groups[g].first + i].series = g < STORE_SERIES ? g : STORE_SERIES;
-	qsort(places, ncells, sizeof *places, by_series);
-	fill(store, list, places, ncells);
 	err = 0;
+	for (uint32_t g = 0; g < ngroups && g < STORE_SERIES; g++)
+		fill(store, list, g, places + groups[g].first, groups[g].count);
+	if (ngroups > STORE_SERIES)
+		err = fill_rest(store, list, places, groups, ngroups);
 out:
 	if (err)
 		series_list_free(list);

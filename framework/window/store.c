@@ -9,9 +9,13 @@ enum { BUCKETS_FIRST = 16, CELLS_FIRST = 4 };
 
 static const char other_key[] = "other";
 
-int store_init(struct store *store, struct names *names, const uint64_t *base)
+int store_init(struct store *store, struct names *names, const uint64_t *base, uint32_t keys)
 {
-	*store = (struct store) { .names = names, .base = base, .generation = 1 };
+	if (!keys || keys > STORE_KEYS)
+		keys = STORE_KEYS;
+	*store = (struct store) {
+		.names = names, .base = base, .generation = 1, .keys = keys < 2 ? 2 : keys
+	};
 	store->slices = calloc(STORE_SLICES, sizeof *store->slices);
 	return store->slices ? 0 : -ENOMEM;
 }
@@ -81,7 +85,8 @@ struct series *store_series(struct store *store, struct name *name)
 	series = malloc(sizeof *series);
 	if (!series)
 		goto no_memory;
-	*series = (struct series) { .next = *bucket, .name = name, .refs = 1 };
+	*series =
+		(struct series) { .next = *bucket, .name = name, .refs = 1, .slice = STORE_SLICES };
 	*bucket = series;
 	store->nseries++;
 	store->single = series;
@@ -89,16 +94,6 @@ struct series *store_series(struct store *store, struct name *name)
 no_memory:
 	name_put(store->names, name);
 	return NULL;
-}
-
-/* Heaviest first; the id, the order of appearance, makes it the same on every run. */
-static int by_weight(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	if (x->numerator != y->numerator)
-		return x->numerator < y->numerator ? 1 : -1;
-	return x->name->id < y->name->id ? -1 : x->name->id > y->name->id;
 }
 
 static int by_name(const void *a, const void *b)
@@ -142,14 +137,13 @@ static void add_cell(struct cell *to, const struct cell *from)
 	to->stretches = (uint16_t)(to->stretches + from->stretches);
 }
 
-/* One cell a key, at most `most` keys: the lightest become "other". */
-static void prune(struct store *store, struct slice *slice, uint32_t most)
+/* One cell a key. */
+static void join_doubles(struct store *store, struct slice *slice)
 {
 	struct cell *cells = slice->cells;
-	struct name *other;
 	uint32_t n = 0;
 
-	if (!slice->ncells)
+	if (!slice->doubles || !slice->ncells)
 		return;
 	qsort(cells, slice->ncells, sizeof *cells, by_name);
 	for (uint32_t i = 0; i < slice->ncells; i++) {
@@ -161,22 +155,72 @@ static void prune(struct store *store, struct slice *slice, uint32_t most)
 		}
 	}
 	slice->ncells = n;
-	if (n <= most)
+	slice->doubles = false;
+}
+
+struct weight {
+	double weight;
+	uint32_t id, cell;
+};
+
+/* Heaviest first; the id, the order of appearance, makes it the same on every run. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_cell(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+/* No more keys than the stream keeps: the lightest become "other". */
+static void prune(struct store *store, struct slice *slice)
+{
+	struct weight weights[2 * STORE_OPEN_KEYS]; /* of two slices that become one */
+	struct cell *cells = slice->cells;
+	struct cell rest = { 0 };
+	uint32_t n;
+
+	join_doubles(store, slice);
+	n = slice->ncells;
+	if (n <= store->keys)
 		return;
-	other = name_get(store->names, other_key);
-	if (!other) {
+	rest.name = name_get(store->names, other_key);
+	if (!rest.name) {
 		store->no_memory = true;
 		return;
 	}
-	qsort(cells, n, sizeof *cells, by_weight);
-	for (uint32_t i = most; i < n; i++) {
-		add_cell(&cells[most - 1], &cells[i]);
-		name_put(store->names, cells[i].name);
+	for (uint32_t i = 0; i < n; i++)
+		weights[i] = (struct weight) { cells[i].numerator, cells[i].name->id, i };
+	qsort(weights, n, sizeof *weights, by_weight);
+	for (uint32_t i = store->keys - 1; i < n; i++) {
+		struct cell *cell = &cells[weights[i].cell];
+
+		if (i == store->keys - 1)
+			rest = (struct cell) { .name = rest.name,
+					       .first = cell->first,
+					       .min = cell->min,
+					       .max = cell->max,
+					       .second = cell->second };
+		add_cell(&rest, cell);
+		name_put(store->names, cell->name);
 	}
-	name_put(store->names, cells[most - 1].name);
-	cells[most - 1].name = other;
-	store->merged += n - most + 1;
-	slice->ncells = most;
+	/* Those that stay keep their order. */
+	qsort(weights, store->keys - 1, sizeof *weights, by_cell);
+	for (uint32_t i = 0; i < store->keys - 1; i++)
+		cells[i] = cells[weights[i].cell];
+	cells[store->keys - 1] = rest;
+	store->merged += n - store->keys + 1;
+	slice->ncells = store->keys;
+	/* "other" may have been among those that stay. */
+	slice->doubles = true;
 }
 
 static bool room(struct slice *slice, uint32_t ncells)
@@ -225,10 +269,11 @@ static void merge_pair(struct store *store, struct slice *into, struct slice *a,
 		if (b->end > both.end)
 			both.end = b->end;
 		both.ncells += b->ncells;
+		both.doubles = true;
 	}
 	free(b->cells);
 	*a = *b = (struct slice) { 0 };
-	prune(store, &both, STORE_KEYS);
+	prune(store, &both);
 	trim(&both);
 	*into = both;
 }
@@ -249,7 +294,7 @@ static struct slice *slice_at(struct store *store, uint64_t index)
 		double_width(store);
 	index >>= store->shift;
 	if (index > store->open) {
-		prune(store, &store->slices[store->open], STORE_KEYS);
+		prune(store, &store->slices[store->open]);
 		trim(&store->slices[store->open]);
 		store->open = (uint32_t)index;
 		store->generation++;
@@ -265,7 +310,7 @@ static struct cell *cell_of(struct store *store, struct series *series, struct s
 	if (open && series->generation == store->generation)
 		return &slice->cells[series->cell];
 	if (slice->ncells >= STORE_OPEN_KEYS) {
-		prune(store, slice, STORE_KEYS);
+		prune(store, slice);
 		if (open)
 			store->generation++;
 	}
@@ -275,6 +320,10 @@ static struct cell *cell_of(struct store *store, struct series *series, struct s
 	}
 	cell = &slice->cells[slice->ncells];
 	*cell = (struct cell) { .name = series->name };
+	/* It may have one already: of a second that was closed late, or before the lightest were taken out. */
+	if (!open || series->slice == slice - store->slices)
+		slice->doubles = true;
+	series->slice = (uint32_t)(slice - store->slices);
 	series->name->refs++;
 	if (open) {
 		series->cell = slice->ncells;
@@ -373,7 +422,6 @@ static void close_piece(struct store *store, struct series *series)
 	bool above = is_above(store, piece);
 	struct slice *slice = slice_at(store, piece->index);
 	struct cell *cell = cell_of(store, series, slice);
-	struct cell add;
 
 	series->open = false;
 	if (series == store->single)
@@ -384,24 +432,20 @@ static void close_piece(struct store *store, struct series *series)
 		slice->begin = piece->begin;
 	if (piece->end > slice->end)
 		slice->end = piece->end;
-	add = (struct cell) {
-		.numerator = piece->numerator,
-		.denominator = piece->denominator,
-		.observed = (float)piece->observed,
-		.first = (float)piece->first,
-		.last = (float)piece->last,
-		.min = (float)piece->min,
-		.max = (float)piece->max,
-		.count = (uint32_t)piece->count,
-		.resets = (uint16_t)series->resets,
-	};
 	if (!cell->count) {
-		cell->first = add.first;
-		cell->min = add.min;
-		cell->max = add.max;
+		cell->first = cell->min = cell->max = (float)piece->first;
 		cell->second = (uint32_t)piece->index;
 	}
-	add_cell(cell, &add);
+	cell->numerator += piece->numerator;
+	cell->denominator += piece->denominator;
+	cell->observed += (float)piece->observed;
+	cell->last = (float)piece->last;
+	if ((float)piece->min < cell->min)
+		cell->min = (float)piece->min;
+	if ((float)piece->max > cell->max)
+		cell->max = (float)piece->max;
+	cell->count += (uint32_t)piece->count;
+	cell->resets = (uint16_t)(cell->resets + series->resets);
 	series->resets = 0;
 	follow_run(store, series, cell, above);
 }

@@ -60,6 +60,7 @@ struct series {
 	struct name *name;
 	uint32_t refs;
 	uint32_t cell, generation; /* where its cell is in the open slice */
+	uint32_t slice;            /* in which it had a cell last */
 	uint32_t resets;
 	bool open;
 	struct piece piece;
@@ -84,6 +85,7 @@ struct cell {
 struct slice {
 	struct cell *cells;
 	uint32_t ncells, capacity;
+	bool doubles; /* a key may have two cells */
 	uint64_t begin, end;
 };
 
@@ -98,6 +100,7 @@ struct store {
 	const uint64_t *base; /* begin of the window */
 	double threshold, floor;
 	uint64_t hold;
+	uint32_t keys; /* 2 to STORE_KEYS */
 	bool has_threshold;
 	bool floor_of_time; /* the denominator is a time: the floor is ns for each ns */
 	const struct store *also;
@@ -116,8 +119,8 @@ struct store {
 	uint32_t nbuckets, nseries;
 };
 
-/* 0 or -ENOMEM. `base` is read when values come. */
-int store_init(struct store *store, struct names *names, const uint64_t *base);
+/* `keys` as in struct sonde_stream; `base` is read when values come. 0 or -ENOMEM. */
+int store_init(struct store *store, struct names *names, const uint64_t *base, uint32_t keys);
 void store_free(struct store *store);
 
 /* The series with this name, made where there is none, one reference more; NULL without memory. Takes over the caller's

@@ -20,6 +20,8 @@ struct track {
 	struct probes probes;
 	struct bound *bound;
 	uint32_t nbound;
+	uint32_t *active; /* indices of those whose columns had values in an earlier view */
+	uint32_t nactive;
 	bool all_rows;
 	int label_column; /* comm or name; -1: none */
 	int birth_slot;   /* of the key start_time, -1: none */
@@ -110,7 +112,8 @@ struct track *track_new(const struct sonde_view *view, struct stream *const *str
 		goto fail;
 	track->value = calloc(track->probes.count + 1, sizeof *track->value);
 	track->state = calloc(track->probes.count + 1, sizeof *track->state);
-	if (!track->value || !track->state ||
+	track->active = calloc(track->nbound + 1, sizeof *track->active);
+	if (!track->value || !track->state || !track->active ||
 	    rows_init(&track->rows, view->schema, track->probes.count, track->nbound))
 		goto fail;
 	return track;
@@ -197,7 +200,6 @@ static void follow_label(struct track *track, struct row *row, const struct sond
 {
 	uint32_t slot, length;
 	const char *bytes;
-	uint64_t hash = 0xcbf29ce484222325u;
 	char label[KEY_MOST];
 
 	if (track->label_column < 0)
@@ -206,11 +208,11 @@ static void follow_label(struct track *track, struct row *row, const struct sond
 	if (!sonde_view_has(view, index, slot))
 		return;
 	bytes = sonde_view_bytes(view, sonde_view_slots(view, index)[slot], &length);
-	for (uint32_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	if (row->label_hash == hash)
+	if (row->label_length == length && length <= sizeof row->label &&
+	    memcmp(row->label, bytes, length) == 0)
 		return;
-	row->label_hash = hash;
+	row->label_length = length;
+	memcpy(row->label, bytes, length < sizeof row->label ? length : sizeof row->label);
 	put_bytes(label, sizeof label, bytes, length);
 	for (uint32_t i = 0; i < track->nbound; i++)
 		if (row->series[i])
@@ -226,8 +228,7 @@ static int join(struct track *track, struct row *row, const struct sonde_view *v
 		struct bound *bound = &track->bound[i];
 		struct name *name;
 
-		if (bound->stream->declared.reduce != SONDE_PER_KEY ||
-		    !where_holds(bound, view, index))
+		if (bound->reduces || !where_holds(bound, view, index))
 			continue;
 		put_key(key, bound, view, index);
 		name = name_get(track->names, key);
@@ -308,6 +309,7 @@ static bool read_probes(struct track *track, struct row *row, const struct sonde
 		struct probe *probe = &track->probes.probes[i];
 
 		track->state[i] = ABSENT;
+		track->value[i] = 0;
 		if (!sonde_view_has(view, index, probe->slot)) {
 			row->have[i] = false;
 			continue;
@@ -356,6 +358,20 @@ static bool sum_terms(const struct track *track, const struct bound *bound, bool
 	return any;
 }
 
+/* The commonest stream: one counter over time. */
+static bool evaluate_plain(const struct track *track, const struct bound *bound, struct seen *seen)
+{
+	uint16_t probe = bound->terms[0].probe;
+	double ns = (double)(seen->to - seen->from);
+
+	if (track->state[probe] != PRESENT)
+		return false;
+	seen->numerator = track->value[probe];
+	seen->denominator = bound->over == OVER_NS ? ns : ns / 1e9;
+	seen->value = seen->numerator / seen->denominator;
+	return ns > 0;
+}
+
 static bool evaluate(const struct track *track, const struct bound *bound, struct seen *seen)
 {
 	double ns = (double)(seen->to - seen->from);
@@ -392,16 +408,22 @@ static void reduce(struct bound *bound, const struct seen *seen)
 static void give(struct track *track, struct row *row, const struct sonde_view *view,
 		 uint32_t index, const struct seen *interval)
 {
-	for (uint32_t i = 0; i < track->nbound; i++) {
+	for (uint32_t a = 0; a < track->nactive; a++) {
+		uint32_t i = track->active[a];
 		struct bound *bound = &track->bound[i];
-		struct seen seen = *interval;
-		bool reduces = bound->stream->declared.reduce != SONDE_PER_KEY;
+		struct seen seen;
+		bool reduces = bound->reduces;
 
 		if (!reduces && !row->series[i])
 			continue;
-		if (reduces && !where_holds(bound, view, index))
+		/* A counter that stands still adds nothing to a sum, and a keyed series has no zeros. */
+		if (bound->plain && bound->skips_zero && track->value[bound->terms[0].probe] == 0)
 			continue;
-		if (!evaluate(track, bound, &seen))
+		if (reduces && bound->where_text && !where_holds(bound, view, index))
+			continue;
+		seen = *interval;
+		if (bound->plain ? !evaluate_plain(track, bound, &seen)
+				 : !evaluate(track, bound, &seen))
 			continue;
 		if (reduces)
 			reduce(bound, &seen);
@@ -449,21 +471,6 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 	if (valid)
 		give(track, row, fold->view, index, &interval);
 	return 0;
-}
-
-/* Whether any row ever had a value of each column that the stream needs. */
-static bool has_columns(const struct track *track, const struct bound *bound)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < bound->nterms; i++) {
-		bool seen = track->probes.probes[bound->terms[i].probe].seen;
-
-		if (!seen && !bound->terms[i].optional)
-			return false;
-		any = any || seen;
-	}
-	return any;
 }
 
 /* A reducing stream's value of this instant. Rows that did not change counted nothing. */
@@ -514,6 +521,31 @@ static int fold_rows(struct track *track, const struct fold *fold)
 	return err;
 }
 
+/* Whether any row ever had a value of each column that the stream needs. */
+static bool has_columns(const struct track *track, const struct bound *bound)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < bound->nterms; i++) {
+		bool seen = track->probes.probes[bound->terms[i].probe].seen;
+
+		if (!seen && !bound->terms[i].optional)
+			return false;
+		any = any || seen;
+	}
+	return any;
+}
+
+static void find_active(struct track *track)
+{
+	track->nactive = 0;
+	for (uint32_t i = 0; i < track->nbound; i++) {
+		memset(&track->bound[i].sum, 0, sizeof track->bound[i].sum);
+		if (has_columns(track, &track->bound[i]))
+			track->active[track->nactive++] = i;
+	}
+}
+
 /* Without streams there is nothing to follow but that the table exists. */
 int track_view(struct track *track, const struct sonde_view *view, bool broken)
 {
@@ -527,16 +559,17 @@ int track_view(struct track *track, const struct sonde_view *view, bool broken)
 		goto out;
 	if (fold.now <= track->time)
 		fold.broken = true;
-	for (uint32_t i = 0; i < track->nbound; i++)
-		memset(&track->bound[i].sum, 0, sizeof track->bound[i].sum);
+	find_active(track);
 	rows_begin(&track->rows);
 	err = fold_rows(track, &fold);
 	while ((gone = rows_gone(&track->rows, view->nrows)))
 		leave(track, gone);
-	for (uint32_t i = 0; i < track->nbound && !err; i++)
-		if (track->bound[i].stream->declared.reduce != SONDE_PER_KEY && track->time &&
-		    !fold.broken && has_columns(track, &track->bound[i]))
-			err = finish_reduced(track, &track->bound[i], &fold);
+	for (uint32_t a = 0; a < track->nactive && !err; a++) {
+		struct bound *bound = &track->bound[track->active[a]];
+
+		if (bound->reduces && track->time && !fold.broken)
+			err = finish_reduced(track, bound, &fold);
+	}
 out:
 	track->complete = !(view->flags & SONDE_PARTIAL);
 	track->time = fold.now;
@@ -585,6 +618,7 @@ void track_free(struct track *track)
 		bound_free(&track->bound[i]);
 	free(track->bound);
 	free(track->probes.probes);
+	free(track->active);
 	free(track->state);
 	free(track->value);
 	free(track->instance);

@@ -44,7 +44,8 @@ struct sonde_stream {
 	uint32_t floor;
 	/* Index, plus 1, of an earlier stream of a single series that has to be above its own threshold at the same time. */
 	uint32_t also;
-	uint32_t reserved;
+	/* How many keys, the heaviest, are kept of each slice; the rest is "other". 0: 256. */
+	uint32_t keys;
 };
 
 /* One stretch of time of one series. Values in base units. */
