@@ -40,6 +40,7 @@ void store_free(struct store *store)
 		}
 	}
 	free(store->buckets);
+	free(store->spare.cells);
 	free(store->slices);
 	*store = (struct store) { 0 };
 }
@@ -223,11 +224,16 @@ static void prune(struct store *store, struct slice *slice)
 	slice->doubles = true;
 }
 
-static bool room(struct slice *slice, uint32_t ncells)
+static bool room(struct store *store, struct slice *slice, uint32_t ncells)
 {
-	uint32_t capacity = slice->capacity ? slice->capacity : CELLS_FIRST;
+	uint32_t capacity = CELLS_FIRST;
 	struct cell *cells;
 
+	if (!slice->cells) {
+		slice->cells = store->spare.cells;
+		slice->capacity = store->spare.capacity;
+		store->spare = (struct slice) { 0 };
+	}
 	if (ncells <= slice->capacity)
 		return true;
 	while (capacity < ncells)
@@ -240,41 +246,59 @@ static bool room(struct slice *slice, uint32_t ncells)
 	return true;
 }
 
-/* Nothing is added to it soon: what it does not use is given back. */
-static void trim(struct slice *slice)
+/* Nothing is added to it soon: its cells move to where they just fit. */
+static void trim(struct store *store, struct slice *slice)
 {
 	struct cell *cells;
 
 	if (!slice->ncells || slice->capacity == slice->ncells)
 		return;
-	cells = realloc(slice->cells, slice->ncells * sizeof *cells);
+	cells = malloc(slice->ncells * sizeof *cells);
 	if (!cells)
 		return;
+	memcpy(cells, slice->cells, slice->ncells * sizeof *cells);
+	if (store->spare.capacity < slice->capacity) {
+		free(store->spare.cells);
+		store->spare.cells = slice->cells;
+		store->spare.capacity = slice->capacity;
+	} else {
+		free(slice->cells);
+	}
 	slice->cells = cells;
 	slice->capacity = slice->ncells;
 }
 
+static void take_over(struct slice *into, struct slice *from)
+{
+	if (!from->ncells)
+		return;
+	memcpy(into->cells + into->ncells, from->cells, from->ncells * sizeof *from->cells);
+	if (!into->ncells || from->begin < into->begin)
+		into->begin = from->begin;
+	if (from->end > into->end)
+		into->end = from->end;
+	into->ncells += from->ncells;
+}
+
 static void merge_pair(struct store *store, struct slice *into, struct slice *a, struct slice *b)
 {
-	struct slice both = *a;
+	struct slice both = { .doubles = true };
 
-	if (!room(&both, a->ncells + b->ncells)) {
+	if (!a->ncells && !b->ncells)
+		return;
+	if (!room(store, &both, a->ncells + b->ncells)) {
 		store->no_memory = true;
+		drop_cells(store, a);
 		drop_cells(store, b);
+		return;
 	}
-	if (b->ncells) {
-		memcpy(both.cells + both.ncells, b->cells, b->ncells * sizeof *b->cells);
-		if (!both.ncells || b->begin < both.begin)
-			both.begin = b->begin;
-		if (b->end > both.end)
-			both.end = b->end;
-		both.ncells += b->ncells;
-		both.doubles = true;
-	}
+	take_over(&both, a);
+	take_over(&both, b);
+	free(a->cells);
 	free(b->cells);
 	*a = *b = (struct slice) { 0 };
 	prune(store, &both);
-	trim(&both);
+	trim(store, &both);
 	*into = both;
 }
 
@@ -295,7 +319,7 @@ static struct slice *slice_at(struct store *store, uint64_t index)
 	index >>= store->shift;
 	if (index > store->open) {
 		prune(store, &store->slices[store->open]);
-		trim(&store->slices[store->open]);
+		trim(store, &store->slices[store->open]);
 		store->open = (uint32_t)index;
 		store->generation++;
 	}
@@ -314,7 +338,7 @@ static struct cell *cell_of(struct store *store, struct series *series, struct s
 		if (open)
 			store->generation++;
 	}
-	if (!room(slice, slice->ncells + 1)) {
+	if (!room(store, slice, slice->ncells + 1)) {
 		store->no_memory = true;
 		return NULL;
 	}

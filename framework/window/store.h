@@ -107,8 +107,10 @@ struct store {
 	struct series *single; /* where it has one series, for those that look at it */
 
 	struct slice *slices; /* STORE_SLICES */
-	uint32_t shift;       /* a slice is 1 s << shift wide */
-	uint32_t open;        /* the slice being filled */
+	struct slice
+		spare; /* cells to fill: what is done is copied out at its size, so that no holes are left */
+	uint32_t shift; /* a slice is 1 s << shift wide */
+	uint32_t open;  /* the slice being filled */
 	uint32_t generation;
 	uint64_t merged; /* cells that went into "other" */
 	bool no_memory;
