@@ -1,12 +1,14 @@
 #!/bin/sh
-# Three spinners a CPU and one process that faults memory in and drops it, for some seconds; what /proc says at the
-# beginning and at the end goes to a file, to hold a report against: times are those of /proc/uptime (CLOCK_BOOTTIME).
-# Usage: tests/run/workload.sh PROGRAM SECONDS FILE
+# Waits, then runs three spinners a CPU and one process that faults memory in and drops it, for some seconds. What /proc
+# says at the start, at the beginning of the load and at its end goes to a file, to hold a report against: times are those
+# of /proc/uptime (CLOCK_BOOTTIME).
+# Usage: tests/run/workload.sh PROGRAM WAIT SECONDS FILE
 # Shell built-ins alone read and compute between start and end: each process that is started would count as load.
 set -eu
 program=$1
-seconds=$2
-file=$3
+wait=$2
+seconds=$3
+file=$4
 pids=
 
 trap 'kill $pids 2>/dev/null; wait' EXIT
@@ -32,6 +34,8 @@ read_system() {
 
 cpus=$(nproc)
 {
+	read_system start
+	sleep "$wait"
 	read_system begin
 	i=0
 	while [ $i -lt $((cpus * 3)) ]; do
@@ -45,9 +49,9 @@ cpus=$(nproc)
 	sleep "$seconds"
 	read_system end
 	for pid in $pids; do
-		read -r run wait slices <"/proc/$pid/schedstat" || continue
+		read -r run queued slices <"/proc/$pid/schedstat" || continue
 		name=spinner
 		[ "$pid" = "$faulter" ] && name=faulter
-		echo "process name=$name pid=$pid run=$run wait=$wait timeslices=$slices"
+		echo "process name=$name pid=$pid run=$run wait=$queued timeslices=$slices"
 	done
 } >"$file"
