@@ -1,5 +1,5 @@
-/* file: recordings in a folder, one after the other (docs/format.md; open(2), fsync(2), rename(2)). Never over another file;
- * a full disk leaves a readable file and is waited out. */
+/* file: recordings in a folder, one after the other (docs/format.md; open(2), fsync(2), rename(2)).
+ * Never over another file; a full disk leaves a readable file and is waited out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -76,8 +76,8 @@ static void trouble_over(struct sonde_instance *self)
 	state->said = 0;
 }
 
-/* What cannot be kept is said; a file whose bytes the disk may have lost is not gone on with (fsync(2): the error comes
- * once). */
+/* What cannot be kept is said; a file whose bytes the disk may have lost is not gone on with
+ * (fsync(2): the error comes once). */
 static int sync_file(struct sonde_instance *self)
 {
 	struct state *state = self->state;
@@ -167,7 +167,8 @@ static int open_file(struct sonde_instance *self)
 	return 0;
 }
 
-/* Makes room for `more` bytes under the cap. What cannot be deleted is the file itself: then it shall be rotated. */
+/* Makes room for `more` bytes under the cap. What cannot be deleted is the file itself: then it
+ * shall be rotated. */
 static void keep_cap(struct sonde_instance *self, uint64_t more)
 {
 	const struct conf *conf = self->conf;
@@ -199,7 +200,8 @@ static int write_whole(const struct state *state, const char *bytes, uint64_t le
 	return 0;
 }
 
-/* The file is cut to its last whole write, so that it can be read; where room may come, the same bytes are asked for again. */
+/* The file is cut to its last whole write, so that it can be read; where room may come, the same
+ * bytes are asked for again. */
 static int write_failed(struct sonde_instance *self, int err)
 {
 	struct state *state = self->state;
@@ -222,7 +224,8 @@ static int write_failed(struct sonde_instance *self, int err)
 
 static bool rotation_due(const struct state *state, const struct conf *conf)
 {
-	/* Under a cap alone, the file is one of four: three quarters of what the cap allows are kept. */
+	/* Under a cap alone, the file is one of four: three quarters of what the cap allows are
+	 * kept. */
 	uint64_t size = conf->rotate_size ? conf->rotate_size : conf->disk_cap / 4;
 
 	if (state->pipe)

@@ -6,22 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sonde/recording.h>
+
 #include "folder.h"
 
-/* docs/format.md: a recording begins with its mark, a skippable LZ4 frame, or with an LZ4 frame. Both little endian. */
-static bool begins_like_recording(int folder, const char *file)
+static bool is_recording(int folder, const char *file)
 {
-	unsigned char magic[4];
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool like = false;
+	bool is = fd >= 0 && sonde_is_recording(fd);
 
-	if (fd < 0)
-		return false;
-	if (read(fd, magic, sizeof magic) == sizeof magic)
-		like = ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0) ||
-		       memcmp(magic, "\x04\x22\x4d\x18", 4) == 0;
-	close(fd);
-	return like;
+	if (fd >= 0)
+		close(fd);
+	return is;
 }
 
 enum standing folder_standing(int folder, const char *file)
@@ -32,15 +28,17 @@ enum standing folder_standing(int folder, const char *file)
 		return errno == ENOENT ? STANDS_NOTHING : STANDS_OTHER;
 	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
 		return STANDS_PIPE;
-	/* Of a link only the target of a pipe is written to: what else it names is not for us to move. */
+	/* Of a link only the target of a pipe is written to: what else it names is not for us to
+	 * move. */
 	if (fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return STANDS_OTHER;
 	if (st.st_size == 0)
 		return STANDS_EMPTY;
-	return begins_like_recording(folder, file) ? STANDS_RECORDING : STANDS_OTHER;
+	return is_recording(folder, file) ? STANDS_RECORDING : STANDS_OTHER;
 }
 
-/* Renames, never over another. Where the file system has no RENAME_NOREPLACE, by a second name and the loss of the first. */
+/* Renames, never over another. Where the file system has no RENAME_NOREPLACE, by a second name and
+ * the loss of the first. */
 static int rename_new(int folder, const char *from, const char *to)
 {
 	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
@@ -73,7 +71,8 @@ static int create(int folder, const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An empty file that somebody made for us to fill (mktemp). Private from here on, where it may be changed. */
+/* An empty file that somebody made for us to fill (mktemp). Private from here on, where it may be
+ * changed. */
 static int take_empty(int folder, const char *file)
 {
 	int fd = openat(folder, file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -87,8 +86,8 @@ static int take_empty(int folder, const char *file)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Every entry of the folder, by getdents64() into a buffer of ours: opendir() allocates, and this runs while sampling goes
- * on. */
+/* Every entry of the folder, by getdents64() into a buffer of ours: opendir() allocates, and this
+ * runs while sampling goes on. */
 static int each_file(int folder, void (*look)(void *context, int folder, const char *file),
 		     void *context)
 {
@@ -127,7 +126,8 @@ static void look_for_newest(void *context, int folder, const char *file)
 		newest->next = next;
 }
 
-/* Behind the newest of the same moment, whatever was deleted before it: the order of names stays that of time. */
+/* Behind the newest of the same moment, whatever was deleted before it: the order of names stays
+ * that of time. */
 static int create_dated(int folder, const struct name *name, time_t now, char *file)
 {
 	struct newest newest = { .name = name, .when = now };

@@ -1,4 +1,5 @@
-/* Names of recordings: conversions as in strftime(3), but only those of a fixed width, so that a name can be told again. */
+/* Names of recordings: conversions as in strftime(3), but only those of a fixed width, so that a
+ * name can be told again. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static void add_host(struct text *stem, const char *host)
 	}
 }
 
-/* 0, or the character that is no conversion of ours; ' ' where the text ends behind a percent sign. */
+/* 0, or the character that is no conversion of ours; ' ' where the text ends behind a percent
+ * sign. */
 static char expand(struct text *stem, const char *last, const char *end, const char *host,
 		   bool *fixed)
 {

@@ -1,10 +1,12 @@
-/* CSV (RFC 4180), a row a line: hidden characters are escaped, so that a line is a row to every tool. A header line, which
- * begins with #, stands before the first row of a table and wherever its columns change. */
+/* CSV (RFC 4180), a row a line: hidden characters are escaped, so that a line is a row to every
+ * tool. A header line, which begins with #, stands before the first row of a table and wherever its
+ * columns change. */
 #include <sonde/escape.h>
 
 #include "format.h"
 
-/* Between quotes where it has to be. What acts on the text around it, a backslash and what is not UTF-8 are escaped. */
+/* Between quotes where it has to be. What acts on the text around it, a backslash and what is not
+ * UTF-8 are escaped. */
 static void csv_string(struct out *out, const char *bytes, size_t length)
 {
 	const char *end = bytes + length;

@@ -40,8 +40,8 @@ static inline const uint64_t *row_of(const struct render *render, const struct s
 	return sonde_view_have(view, listed ? view->changed[i] : i);
 }
 
-/* A text between quotes, as JSON has it (RFC 8259); logfmt quotes the same way. Hidden characters are escaped too, and what
- * is not UTF-8 becomes U+FFFD. */
+/* A text between quotes, as JSON has it (RFC 8259); logfmt quotes the same way. Hidden characters
+ * are escaped too, and what is not UTF-8 becomes U+FFFD. */
 void json_string(struct out *out, const char *bytes, size_t length);
 
 /* What stands before a value, less its first `skip` bytes, and room for a number behind it. */

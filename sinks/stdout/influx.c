@@ -1,5 +1,5 @@
-/* InfluxDB line protocol (docs.influxdata.com, "Line protocol"): the table is the measurement, keys are tags, values fields.
- * What the protocol has no way to say becomes U+FFFD. */
+/* InfluxDB line protocol (docs.influxdata.com, "Line protocol"): the table is the measurement, keys
+ * are tags, values fields. What the protocol has no way to say becomes U+FFFD. */
 #include <math.h>
 
 #include <sonde/escape.h>
@@ -8,8 +8,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Inside a tag or a name a backslash escapes only what is special there: one that stands before that, or at the end, can't
- * be said. Line feeds and other hidden characters can't either. */
+/* Inside a tag or a name a backslash escapes only what is special there: one that stands before
+ * that, or at the end, can't be said. Line feeds and other hidden characters can't either. */
 static void influx_name(struct out *out, const char *bytes, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
@@ -62,7 +62,8 @@ static void influx_tag(struct out *out, const char *name, const char *text)
 	influx_name(out, text, strlen(text));
 }
 
-/* What every row of the view begins with. A column of the same name stands in for what the sink would say. */
+/* What every row of the view begins with. A column of the same name stands in for what the sink
+ * would say. */
 static void influx_head(struct render *render, const struct sonde_view *view)
 {
 	const struct sonde_stream_header *header = view->header;
@@ -175,7 +176,8 @@ static void influx_view(struct render *render, struct plan *plan, const struct s
 		influx_keys(render, plan, view, row);
 		influx_fields(render, plan, view, row);
 		out_char(&render->out, ' ');
-		/* Points of one series and time replace each other: events of one instant are a ns apart. */
+		/* Points of one series and time replace each other: events of one instant are a ns
+		 * apart. */
 		out_i64(&render->out, view->realtime + (events ? i : 0));
 		out_char(&render->out, '\n');
 	}

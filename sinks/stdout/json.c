@@ -1,4 +1,5 @@
-/* JSON lines (RFC 8259, one object a line): a row is an object of its own; sinks/stdout/stdout.md has its form. */
+/* JSON lines (RFC 8259, one object a line): a row is an object of its own; sinks/stdout/stdout.md
+ * has its form. */
 #include <math.h>
 
 #include <sonde/escape.h>

@@ -1,4 +1,5 @@
-/* logfmt: name=value pairs, a row a line; values between quotes, as JSON has them, where they are not plain words. */
+/* logfmt: name=value pairs, a row a line; values between quotes, as JSON has them, where they are
+ * not plain words. */
 #include <sonde/escape.h>
 
 #include "format.h"
@@ -35,7 +36,8 @@ static void logfmt_tag(struct out *out, const struct sonde_tag *tag)
 	logfmt_pair(out, "=", tag->value);
 }
 
-/* What every row of the view begins with. A column of the same name stands in for what the sink would say. */
+/* What every row of the view begins with. A column of the same name stands in for what the sink
+ * would say. */
 static void logfmt_head(struct render *render, const struct sonde_view *view)
 {
 	struct out *out = &render->head;

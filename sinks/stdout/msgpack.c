@@ -1,5 +1,5 @@
-/* msgpack (github.com/msgpack/msgpack, spec.md), one map a row with the names that JSON has. Texts that are UTF-8 are str,
- * others bin, so that no byte is lost. */
+/* msgpack (github.com/msgpack/msgpack, spec.md), one map a row with the names that JSON has. Texts
+ * that are UTF-8 are str, others bin, so that no byte is lost. */
 #include <msgpack/pack.h>
 
 #include <sonde/escape.h>

@@ -1,5 +1,6 @@
-/* Numbers as decimal text. Integers two digits at a time; doubles by the shortest text that reads back the same
- * (W. Clinger, "How to Read Floating Point Numbers Accurately": below 2^53 one exact division is exact enough). */
+/* Numbers as decimal text. Integers two digits at a time; doubles by the shortest text that reads
+ * back the same (W. Clinger, "How to Read Floating Point Numbers Accurately": below 2^53 one exact
+ * division is exact enough). */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +64,8 @@ static unsigned put_fixed(char *to, uint64_t n, unsigned decimals)
 	return length + 1;
 }
 
-/* By the C library, with as few digits as read back the same; its locale's decimal point is put right. */
+/* By the C library, with as few digits as read back the same; its locale's decimal point is put
+ * right. */
 static unsigned put_any(char *to, double value)
 {
 	char text[64];

@@ -1,4 +1,5 @@
-/* The buffer behind every format (write(2), poll(2)); bytes are kept while the other end is full. */
+/* The buffer behind every format (write(2), poll(2)); bytes are kept while the other end is
+ * full. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -97,8 +98,9 @@ static void out_digits(struct out *out, uint64_t value, unsigned digits)
 	out->used += digits;
 }
 
-/* Days since 1970 as a date of the Gregorian calendar, whose years begin in March here so that the leap day is the last
- * (eras of 146,097 days). By arithmetic: gmtime(3) is not needed for years of any size, and a peer's clock may say any. */
+/* Days since 1970 as a date of the Gregorian calendar, whose years begin in March here so that the
+ * leap day is the last (eras of 146,097 days). By arithmetic: gmtime(3) is not needed for years of
+ * any size, and a peer's clock may say any. */
 static void out_date(struct out *out, int64_t days)
 {
 	int64_t shifted = days + 719468; /* since 0000-03-01 */

@@ -1,5 +1,5 @@
-/* Bytes on their way to a descriptor, and numbers written into them. Rows are made in place: nothing is allocated while the
- * other end takes what it is given. */
+/* Bytes on their way to a descriptor, and numbers written into them. Rows are made in place:
+ * nothing is allocated while the other end takes what it is given. */
 #ifndef STDOUT_OUT_H
 #define STDOUT_OUT_H
 
@@ -26,8 +26,9 @@ struct out {
 int out_make(struct out *out, int fd);
 void out_free(struct out *out);
 
-/* Hands everything to the kernel. 0; -EPIPE, the bytes being lost; or another negative errno, and they are kept: ENOSPC, or
- * EAGAIN where the descriptor does not block and nothing was taken for 100 ms. */
+/* Hands everything to the kernel. 0; -EPIPE, the bytes being lost; or another negative errno, and
+ * they are kept: ENOSPC, or EAGAIN where the descriptor does not block and nothing was taken for
+ * 100 ms. */
 int out_write(struct out *out);
 
 /* Room for OUT_NEED bytes: by writing, or where that fails by growing. */
@@ -69,8 +70,8 @@ static inline void out_char(struct out *out, char c)
 unsigned put_u64(char *to, uint64_t value);
 unsigned put_i64(char *to, int64_t value);
 
-/* The shortest decimal that reads back as the same double: "0.1", "1e+300", "NaN", "+Inf", "-Inf"; a decimal point whatever
- * the locale. Into at least PUT_F64 bytes; returns how many. */
+/* The shortest decimal that reads back as the same double: "0.1", "1e+300", "NaN", "+Inf", "-Inf";
+ * a decimal point whatever the locale. Into at least PUT_F64 bytes; returns how many. */
 enum { PUT_F64 = 32 };
 unsigned put_f64(char *to, double value);
 

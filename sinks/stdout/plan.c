@@ -12,7 +12,8 @@ static bool fits(const struct plan *plan, const struct sonde_view *view)
 	       plan->user_hz == view->header->user_hz;
 }
 
-/* An integer stays one where its unit is a multiple of the base unit. A machine whose USER_HZ is not known has no seconds. */
+/* An integer stays one where its unit is a multiple of the base unit. A machine whose USER_HZ is
+ * not known has no seconds. */
 static void plan_scale(struct plan_column *to, const struct sonde_column *column, uint32_t user_hz)
 {
 	bool whole = column->type == SONDE_U64 || column->type == SONDE_I64 ||
@@ -51,9 +52,6 @@ static char *put(char *to, const char *text)
 static void plan_columns(const struct plans *plans, struct plan *plan,
 			 const struct sonde_schema *schema, char *text)
 {
-	plan->table = text;
-	text = put(text, schema->name);
-	*text++ = '\0';
 	for (uint32_t i = 0; i < schema->ncolumns; i++) {
 		const struct sonde_column *column = &schema->columns[i];
 		struct plan_column *to = &plan->columns[i];
@@ -91,14 +89,16 @@ struct plan *plan_of(struct plans *plans, const struct sonde_view *view)
 {
 	const struct sonde_schema *schema = view->schema;
 	struct plan *plan;
-	void *memory;
+	struct plan_column *columns;
+	char *text;
 
 	for (uint32_t i = 0; i < plans->used; i++)
 		if (fits(&plans->plans[i], view))
 			return &plans->plans[i];
-	memory = malloc(schema->ncolumns * sizeof *plan->columns + text_size(plans, schema));
-	if (!memory)
+	columns = malloc(schema->ncolumns * sizeof *columns + text_size(plans, schema));
+	if (!columns)
 		return NULL;
+	text = (char *)(columns + schema->ncolumns);
 	if (plans->used < PLANS) {
 		plan = &plans->plans[plans->used++];
 	} else {
@@ -112,8 +112,11 @@ struct plan *plan_of(struct plans *plans, const struct sonde_view *view)
 				.ncolumns = schema->ncolumns,
 				.nkeys = schema->nkeys,
 				.nslots = schema->nslots,
-				.columns = memory };
-	plan_columns(plans, plan, schema, (char *)(plan->columns + plan->ncolumns));
+				.columns = columns,
+				.table = text };
+	text = put(text, schema->name);
+	*text++ = '\0';
+	plan_columns(plans, plan, schema, text);
 	plan->headed = plan_headed_elsewhere(plans, plan);
 	return plan;
 }

@@ -1,11 +1,12 @@
-/* stdout: rows as text or msgpack for other programs, tables for people, or the stream of docs/format.md; to standard output
- * or a file. sinks/stdout/stdout.md has each form. */
+/* stdout: rows as text or msgpack for other programs, tables for people, or the stream of
+ * docs/format.md; to standard output or a file. sinks/stdout/stdout.md has each form. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <sonde/plugin.h>
+#include <sonde/recording.h>
 
 #include "format.h"
 
@@ -34,8 +35,8 @@ static bool is_path(const struct conf *conf)
 	return strcmp(conf->path, "-") != 0;
 }
 
-/* What waits was written, or is waited for: said once. A slow reader is none of the log's business, and EPIPE is the
- * reader's way to say that it has enough. */
+/* What waits was written, or is waited for: said once. A slow reader is none of the log's business,
+ * and EPIPE is the reader's way to say that it has enough. */
 static int write_out(struct sonde_instance *self)
 {
 	const struct conf *conf = self->conf;
@@ -105,17 +106,6 @@ static uint32_t choose_intake(struct sonde_instance *self)
 	return conf->format == FORMAT_SONDE ? SONDE_TAKES_STREAM : SONDE_TAKES_VIEWS;
 }
 
-/* docs/format.md: a skippable LZ4 frame, or an LZ4 frame. */
-static bool is_recording(int fd)
-{
-	unsigned char magic[4];
-
-	if (pread(fd, magic, sizeof magic, 0) != sizeof magic)
-		return false;
-	return ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0) ||
-	       memcmp(magic, "\x04\x22\x4d\x18", 4) == 0;
-}
-
 /* What was torn by a crash shall not swallow the first new line. */
 static int end_line(int fd, uint64_t size)
 {
@@ -136,7 +126,7 @@ static int prepare_file(struct sonde_instance *self, int fd, bool replace)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	if (is_recording(fd)) {
+	if (sonde_is_recording(fd)) {
 		sonde_log(self, SONDE_ERROR, "path = %s: it is a recording; choose another name",
 			  conf->path);
 		return -EEXIST;
@@ -228,7 +218,8 @@ static void stop(struct sonde_instance *self)
 
 /* clang-format off */
 static const struct sonde_option options[] = {
-	{ "format", SONDE_OPT_CHOICE, offsetof(struct conf, format), "json", .choices = FORMAT_NAMES,
+	{ "format", SONDE_OPT_CHOICE, offsetof(struct conf, format), "json",
+	  .choices = FORMAT_NAMES,
 	  .help = "form of the rows; sonde is the compressed stream itself" },
 	{ "path", SONDE_OPT_STRING, offsetof(struct conf, path), "-",
 	  .help = "a file to append to; - is standard output" },

@@ -1,10 +1,11 @@
-/* Aligned text for people: a block a view. Rows with keys make a grid, others a list, one value a line. Everything foreign is
- * escaped (<sonde/escape.h>). */
+/* Aligned text for people: a block a view. Rows with keys make a grid, others a list, one value a
+ * line. Everything foreign is escaped (<sonde/escape.h>). */
 #include <sonde/escape.h>
 
 #include "format.h"
 
-/* What a unit is called: as a column states it (<sonde/table.h>), and as its base is with `scaled`. */
+/* What a unit is called: as a column states it (<sonde/table.h>), and as its base is with
+ * `scaled`. */
 static const struct {
 	uint32_t unit, mul, div;
 	const char *name;

@@ -1,5 +1,6 @@
-/* Addresses as sink and source have them in their configuration: "192.0.2.7:8125", "collector.example:8125",
- * "[2001:db8::7]:8125", "*:8125" (getaddrinfo(3), RFC 3986 for the brackets). */
+/* Addresses as sink and source have them in their configuration: "192.0.2.7:8125",
+ * "collector.example:8125", "[2001:db8::7]:8125", "*:8125" (getaddrinfo(3), RFC 3986 for the
+ * brackets). */
 #ifndef UDP_ADDRESS_H
 #define UDP_ADDRESS_H
 
@@ -10,7 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Splits at the last colon; an IPv6 address needs its brackets. False where it is not of that form. */
+/* Splits at the last colon; an IPv6 address needs its brackets. False where it is not of that
+ * form. */
 static inline bool address_split(const char *text, char host[256], char port[32])
 {
 	const char *colon = strrchr(text, ':');
@@ -28,8 +30,8 @@ static inline bool address_split(const char *text, char host[256], char port[32]
 	return true;
 }
 
-/* Looks it up for datagrams; `passive` is for listening, where `*` is every address. 0 and a list for freeaddrinfo(); an EAI_
- * code and a sentence in `why` (EAI_AGAIN: no name server answered). */
+/* Looks it up for datagrams; `passive` is for listening, where `*` is every address. 0 and a list
+ * for freeaddrinfo(); an EAI_ code and a sentence in `why` (EAI_AGAIN: no name server answered). */
 static inline int address_find(const char *text, bool passive, struct addrinfo **list, char *why,
 			       size_t size)
 {

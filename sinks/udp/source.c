@@ -1,4 +1,5 @@
-/* udp, the source: datagrams of other hosts' [sink:udp] (udp(7), recvmmsg(2), socket(7) on SO_RXQ_OVFL). */
+/* udp, the source: datagrams of other hosts' [sink:udp] (udp(7), recvmmsg(2), socket(7) on
+ * SO_RXQ_OVFL). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>

@@ -1,5 +1,6 @@
-/* udp: each instant as datagrams of docs/format.md, none larger than the path takes whole (udp(7), ip(7) on
- * IP_MTU_DISCOVER). Nothing is sent twice: what the kernel can't take at once is dropped and counted. */
+/* udp: each instant as datagrams of docs/format.md, none larger than the path takes whole (udp(7),
+ * ip(7) on IP_MTU_DISCOVER). Nothing is sent twice: what the kernel can't take at once is dropped
+ * and counted. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <unistd.h>
@@ -71,8 +72,8 @@ static int connect_to(const struct conf *conf, const struct addrinfo *address)
 	return err;
 }
 
-/* The first of its addresses that can be reached. 0; -EAGAIN where a later attempt may do better; else another negative
- * errno, and a sentence in `why`. */
+/* The first of its addresses that can be reached. 0; -EAGAIN where a later attempt may do better;
+ * else another negative errno, and a sentence in `why`. */
 static int open_socket(struct sonde_instance *self, char *why, size_t size)
 {
 	const struct conf *conf = self->conf;
@@ -175,7 +176,8 @@ static int bytes(struct sonde_instance *self, const void *data, uint64_t length,
 	return 0;
 }
 
-/* SIGHUP: the name may stand for another address by now. The old one stays where the new can't be had. */
+/* SIGHUP: the name may stand for another address by now. The old one stays where the new can't be
+ * had. */
 static int reopen(struct sonde_instance *self)
 {
 	struct state *state = self->state;

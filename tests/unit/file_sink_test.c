@@ -1,5 +1,5 @@
-/* The file sink: names, rotation, the cap, full disks. The disk is real but for its errors, which a pwrite() of the test's
- * gives: so many bytes fit, then errno. */
+/* The file sink: names, rotation, the cap, full disks. The disk is real but for its errors, which a
+ * pwrite() of the test's gives: so many bytes fit, then errno. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -211,7 +211,8 @@ static void names_refused(void)
 	}
 }
 
-/* The cap deletes by name alone: what another program, or another sink, calls its files is not ours. */
+/* The cap deletes by name alone: what another program, or another sink, calls its files is not
+ * ours. */
 static void names_of_others(void)
 {
 	static const char *const others[] = {
@@ -252,7 +253,8 @@ static void writes(void)
 	gone(&self);
 }
 
-/* A recording under the fixed name is moved aside, to the time of its last write; one that is there already stays as well. */
+/* A recording under the fixed name is moved aside, to the time of its last write; one that is there
+ * already stays as well. */
 static void never_over(void)
 {
 	struct sonde_instance self = made("a.sonde");
@@ -284,7 +286,8 @@ static void dated_never_over(void)
 	gone(&self);
 }
 
-/* A suffix is behind all that are there, though the first has been deleted: names stay in the order of time. */
+/* A suffix is behind all that are there, though the first has been deleted: names stay in the order
+ * of time. */
 static void suffixes_grow(void)
 {
 	struct sonde_instance self = made("a-%Y.sonde");
@@ -425,7 +428,8 @@ static void cap_without_room(void)
 	gone(&self);
 }
 
-/* ENOSPC and EIO: cut back to the last whole write, said once, the same bytes asked for again; then said that it is over. */
+/* ENOSPC and EIO: cut back to the last whole write, said once, the same bytes asked for again; then
+ * said that it is over. */
 static void disk_full(void)
 {
 	static const int errors[] = { ENOSPC, EIO, EDQUOT };
@@ -489,7 +493,8 @@ static void file_too_big(void)
 	gone(&self);
 }
 
-/* fsync(2): after an error the kernel may have dropped the pages, so the file is not gone on with. */
+/* fsync(2): after an error the kernel may have dropped the pages, so the file is not gone on
+ * with. */
 static void sync_fails(void)
 {
 	struct sonde_instance self = made("a-%Y.sonde");
@@ -539,7 +544,8 @@ static void sync_policies(void)
 	}
 }
 
-/* logrotate: renamed, then SIGHUP; whoever does not rename gets a new file as well, and the old one moved aside. */
+/* logrotate: renamed, then SIGHUP; whoever does not rename gets a new file as well, and the old one
+ * moved aside. */
 static void reopening(void)
 {
 	struct sonde_instance self = made("a.sonde");
@@ -583,8 +589,8 @@ static void group(void)
 	gone(&self);
 }
 
-/* fifo(7): without a reader ENXIO, tried again; with one the bytes come through; without one again another stream is
- * begun. */
+/* fifo(7): without a reader ENXIO, tried again; with one the bytes come through; without one again
+ * another stream is begun. */
 static void fifo(void)
 {
 	struct sonde_instance self = made("fifo");

@@ -1,5 +1,6 @@
-/* InfluxDB line protocol of the stdout sink. Expected texts are by hand after docs.influxdata.com, "Line protocol": special
- * characters, data types, and the rule that a point has at least one field. */
+/* InfluxDB line protocol of the stdout sink. Expected texts are by hand after docs.influxdata.com,
+ * "Line protocol": special characters, data types, and the rule that a point has at least one
+ * field. */
 #include "stdout_host.h"
 
 const char suite[] = "influx";
@@ -43,8 +44,9 @@ static void types(void)
 	sample_free(&sample);
 }
 
-/* Commas, equal signs and blanks of a tag; quotes and backslashes of a field. A backslash before a special character, line
- * feeds and bytes that are not UTF-8 can't be said: U+FFFD. Case 167 of the corpus. */
+/* Commas, equal signs and blanks of a tag; quotes and backslashes of a field. A backslash before a
+ * special character, line feeds and bytes that are not UTF-8 can't be said: U+FFFD. Case 167 of the
+ * corpus. */
 static void escapes(void)
 {
 	struct sonde_instance self = opened(INFLUX);
@@ -83,8 +85,8 @@ static void left_out(void)
 	sample_free(&sample);
 }
 
-/* Points of one series and time replace each other: rows of an events table are a nanosecond apart. A column of the name of
- * one of the sink's own tags stands in for it. */
+/* Points of one series and time replace each other: rows of an events table are a nanosecond apart.
+ * A column of the name of one of the sink's own tags stands in for it. */
 static void events(void)
 {
 	static const struct sonde_column note[] = {

@@ -1,5 +1,5 @@
-/* Numbers and JSON rows of the stdout sink. Expected texts are by hand after RFC 8259, those of doubles what Python's repr()
- * prints. */
+/* Numbers and JSON rows of the stdout sink. Expected texts are by hand after RFC 8259, those of
+ * doubles what Python's repr() prints. */
 #include "stdout_host.h"
 
 const char suite[] = "json";
@@ -64,7 +64,8 @@ static void rows(void)
 	sample_free(&sample);
 }
 
-/* Readers that keep doubles round above 2^53: all integers as text, those of the head too. JSON has no NaN. */
+/* Readers that keep doubles round above 2^53: all integers as text, those of the head too. JSON has
+ * no NaN. */
 static void integers_as_text(void)
 {
 	struct sonde_instance self = opened(JSON);
@@ -101,7 +102,8 @@ static const char *json_of(const char *bytes, size_t length)
 
 #define JSON_OF(literal) json_of(literal, sizeof literal - 1)
 
-/* Cases 3, 5, 6 and 167 of the corpus: names that are text of a record, lines, quotes or cut UTF-8. */
+/* Cases 3, 5, 6 and 167 of the corpus: names that are text of a record, lines, quotes or cut
+ * UTF-8. */
 static void foreign_names(void)
 {
 	CU_ASSERT_STRING_EQUAL(JSON_OF("my file with\nsp"), "\"my file with\\nsp\"");
@@ -111,8 +113,8 @@ static void foreign_names(void)
 	CU_ASSERT_STRING_EQUAL(JSON_OF("a\"b\n\\c"), "\"a\\\"b\\n\\\\c\"");
 }
 
-/* RFC 8259, 7. What moves a cursor or turns a line around is escaped, too: C1, U+202E, U+2028, and U+E0041 as its two
- * surrogates D800 + (0xD0041 >> 10), DC00 + (0xD0041 & 0x3ff). */
+/* RFC 8259, 7. What moves a cursor or turns a line around is escaped, too: C1, U+202E, U+2028, and
+ * U+E0041 as its two surrogates D800 + (0xD0041 >> 10), DC00 + (0xD0041 & 0x3ff). */
 static void escapes(void)
 {
 	CU_ASSERT_STRING_EQUAL(JSON_OF("\b\f\n\r\t\x01\x1f\x7f"),
@@ -125,7 +127,8 @@ static void escapes(void)
 			       "\"/ \xc3\xa4 \xf0\x9f\x98\x80\"");
 }
 
-/* The Unicode Standard 15.0, table 3-7: overlong forms, surrogates, beyond U+10FFFF, lone and cut bytes are not UTF-8. */
+/* The Unicode Standard 15.0, table 3-7: overlong forms, surrogates, beyond U+10FFFF, lone and cut
+ * bytes are not UTF-8. */
 static void not_utf8(void)
 {
 	static const char *const bad[] = {
@@ -161,8 +164,8 @@ static void tags(void)
 	sample_free(&sample);
 }
 
-/* Base units: 5 ticks of 100 Hz are 50,000,000 ns, 3 KiB 3,072 bytes, 12.5 % 0.125. What 64 bits do not hold is left out, and
- * so are ticks of a machine whose USER_HZ is not known. */
+/* Base units: 5 ticks of 100 Hz are 50,000,000 ns, 3 KiB 3,072 bytes, 12.5 % 0.125. What 64 bits do
+ * not hold is left out, and so are ticks of a machine whose USER_HZ is not known. */
 static void base_units(void)
 {
 	struct sonde_stream_header unknown = some_header;

@@ -1,4 +1,5 @@
-/* What the tests of sinks share: a host that remembers what it was told, and views made of a few rows. */
+/* What the tests of sinks share: a host that remembers what it was told, and views made of a few
+ * rows. */
 #ifndef SINK_HOST_H
 #define SINK_HOST_H
 

@@ -1,4 +1,5 @@
-/* The stdout sink as a whole: logfmt, msgpack and tables, and what becomes of bytes that the other end does not take. */
+/* The stdout sink as a whole: logfmt, msgpack and tables, and what becomes of bytes that the other
+ * end does not take. */
 #include <msgpack.h>
 #include <signal.h>
 
@@ -70,8 +71,9 @@ static void logfmt(void)
 	sample_free(&sample);
 }
 
-/* A grid for rows with keys: names and units above, numbers at the right, absent values `-`, kernel text with its decimals.
- * Widths are of the longest in each column; nothing of a name acts on the terminal. */
+/* A grid for rows with keys: names and units above, numbers at the right, absent values `-`, kernel
+ * text with its decimals. Widths are of the longest in each column; nothing of a name acts on the
+ * terminal. */
 static void grid(void)
 {
 	struct sonde_instance self = opened(TABLE);
@@ -123,8 +125,8 @@ static bool is_text(const msgpack_object *object, const char *text)
 	       memcmp(object->via.str.ptr, text, strlen(text)) == 0;
 }
 
-/* Read back by msgpack-c's own reader: the names of the JSON form; a text that is not UTF-8 is bin, every byte of it kept
- * (case 6 of the corpus). */
+/* Read back by msgpack-c's own reader: the names of the JSON form; a text that is not UTF-8 is bin,
+ * every byte of it kept (case 6 of the corpus). */
 static void msgpack_rows(void)
 {
 	struct sonde_instance self = opened(MSGPACK);
@@ -212,8 +214,8 @@ static void reader_gone(void)
 	sample_free(&sample);
 }
 
-/* full(4): /dev/full answers ENOSPC. Said once; nothing more is taken until what waits has been written; then it goes on
- * with every row, once. */
+/* full(4): /dev/full answers ENOSPC. Said once; nothing more is taken until what waits has been
+ * written; then it goes on with every row, once. */
 static void disk_full(void)
 {
 	struct sonde_instance self = opened(CSV);
@@ -246,7 +248,8 @@ static void disk_full(void)
 	sample_free(&sample);
 }
 
-/* A pipe that does not block and is full for a while: nothing lost, nothing twice (pipe(7), O_NONBLOCK). */
+/* A pipe that does not block and is full for a while: nothing lost, nothing twice (pipe(7),
+ * O_NONBLOCK). */
 static void slow_reader(void)
 {
 	static char taken_bytes[4 << 20];
@@ -287,7 +290,8 @@ static void put_file(const char *text, size_t length)
 	fclose(file);
 }
 
-/* A file is appended to; a line that a crash tore gets its end first. With `replace` it is emptied. */
+/* A file is appended to; a line that a crash tore gets its end first. With `replace` it is
+ * emptied. */
 static void appending(void)
 {
 	struct sonde_instance self = opened(LOGFMT);
@@ -306,8 +310,8 @@ static void appending(void)
 	sample_free(&sample);
 }
 
-/* LZ4 frame format: 0x184D2A50 to 5F begin a skippable frame, 0x184D2204 a frame; little endian. Not written over, whatever
- * the options say. */
+/* LZ4 frame format: 0x184D2A50 to 5F begin a skippable frame, 0x184D2204 a frame; little endian.
+ * Not written over, whatever the options say. */
 static void recordings_are_safe(void)
 {
 	static const char *const magics[] = { "\x50\x2a\x4d\x18", "\x5d\x2a\x4d\x18",

@@ -1,4 +1,5 @@
-/* The udp source over the loopback: prefixes by hand after RFC 4632 and RFC 4291, the kernel's drops after socket(7). */
+/* The udp source over the loopback: prefixes by hand after RFC 4632 and RFC 4291, the kernel's
+ * drops after socket(7). */
 #include "sink_host.h"
 
 #include "sinks/udp/source.c"
@@ -172,8 +173,8 @@ static void allowed(void)
 	ended(&self);
 }
 
-/* socket(7), SO_RXQ_OVFL: what a full buffer drops is counted, exactly (case 161 of the corpus: true numbers). The count
- * rides on the next datagram that arrives. */
+/* socket(7), SO_RXQ_OVFL: what a full buffer drops is counted, exactly (case 161 of the corpus:
+ * true numbers). The count rides on the next datagram that arrives. */
 static void overflow(void)
 {
 	static char bytes[1000];

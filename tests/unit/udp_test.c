@@ -1,4 +1,5 @@
-/* The udp sink over the loopback: addresses by hand after RFC 3986, errors after udp(7) and ip(7). */
+/* The udp sink over the loopback: addresses by hand after RFC 3986, errors after udp(7) and
+ * ip(7). */
 #include <arpa/inet.h>
 #include <time.h>
 
@@ -94,8 +95,9 @@ static void sends(void)
 	close(fd);
 }
 
-/* Cases 154 to 156 of the corpus. 65,507 bytes are the most that UDP over IPv4 carries; one more is EMSGSIZE, dropped whole,
- * said once, not tried again; the next one of a size that fits goes through. */
+/* Cases 154 to 156 of the corpus. 65,507 bytes are the most that UDP over IPv4 carries; one more is
+ * EMSGSIZE, dropped whole, said once, not tried again; the next one of a size that fits goes
+ * through. */
 static void too_long(void)
 {
 	static char bytes_of[70000];
@@ -116,8 +118,8 @@ static void too_long(void)
 	close(fd);
 }
 
-/* Not fragmented, whatever the path: ip(7), IP_PMTUDISC_DO. The size is the configured one, or what the first step's MTU
- * leaves for data: of the loopback's 65,536 bytes 28 are headers. */
+/* Not fragmented, whatever the path: ip(7), IP_PMTUDISC_DO. The size is the configured one, or what
+ * the first step's MTU leaves for data: of the loopback's 65,536 bytes 28 are headers. */
 static void path_mtu(void)
 {
 	int fd = listener();
@@ -137,7 +139,8 @@ static void path_mtu(void)
 	close(fd);
 }
 
-/* udp(7): ECONNREFUSED tells of the datagram before. Said once, none of it fatal; when somebody listens, they arrive. */
+/* udp(7): ECONNREFUSED tells of the datagram before. Said once, none of it fatal; when somebody
+ * listens, they arrive. */
 static void nobody_listens(void)
 {
 	int fd = listener();
@@ -163,8 +166,9 @@ static void nobody_listens(void)
 	close(fd);
 }
 
-/* A send buffer that is full (case 162: never waited for): dropped, counted by the host, said once. On the loopback the
- * receiver's full buffer drops without a word, so the sender's own is made too small for two: socket(7), SO_SNDBUF. */
+/* A send buffer that is full (case 162: never waited for): dropped, counted by the host, said once.
+ * On the loopback the receiver's full buffer drops without a word, so the sender's own is made too
+ * small for two: socket(7), SO_SNDBUF. */
 static void never_waits(void)
 {
 	static char big[60000];

@@ -1,6 +1,7 @@
-/* Text of kernel, peer or file made safe for people: UTF-8 checked (The Unicode Standard 15.0, table 3-7), and control,
- * bidirectional and format characters (categories Cc, Cf, Zl, Zp) found, so that no name can move a cursor, colour a
- * line or turn one around. Inline throughout, allocates nothing. Part of the plugin ABI. */
+/* Text of kernel, peer or file made safe for people: UTF-8 checked (The Unicode Standard 15.0,
+ * table 3-7), and control, bidirectional and format characters (categories Cc, Cf, Zl, Zp) found,
+ * so that no name can move a cursor, colour a line or turn one around. Inline throughout, allocates
+ * nothing. Part of the plugin ABI. */
 #ifndef SONDE_ESCAPE_H
 #define SONDE_ESCAPE_H
 
@@ -12,8 +13,9 @@
 /* The longest that one character becomes: \U000e0001. */
 #define SONDE_ESCAPE_MOST 10
 
-/* Length of the well-formed UTF-8 sequence at `p` (p < end), its code point in *code; 0 where the byte at `p`, then in
- * *code, begins none: surrogates, overlong forms, values above U+10FFFF and cut sequences are none. */
+/* Length of the well-formed UTF-8 sequence at `p` (p < end), its code point in *code; 0 where the
+ * byte at `p`, then in *code, begins none: surrogates, overlong forms, values above U+10FFFF and
+ * cut sequences are none. */
 static inline unsigned sonde_utf8(const unsigned char *p, const unsigned char *end, uint32_t *code)
 {
 	unsigned first = *p, length, low = 0x80, high = 0xbf;
@@ -71,9 +73,10 @@ static inline bool sonde_hidden(uint32_t code)
 	return false;
 }
 
-/* The character at *at (*at < end) as a terminal may have it, into `to`, not terminated; *at moves behind it. Returns the
- * bytes written, at most SONDE_ESCAPE_MOST. Hidden ones become \n, \t, \r, \x1b, \u202e or \U000e0001, a byte that is not
- * UTF-8 \xff, a backslash two: what was there can be told from the result. */
+/* The character at *at (*at < end) as a terminal may have it, into `to`, not terminated; *at moves
+ * behind it. Returns the bytes written, at most SONDE_ESCAPE_MOST. Hidden ones become \n, \t, \r,
+ * \x1b, \u202e or \U000e0001, a byte that is not UTF-8 \xff, a backslash two: what was there can be
+ * told from the result. */
 static inline unsigned sonde_escape_next(const char **at, const char *end, char *to)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -98,8 +101,8 @@ static inline unsigned sonde_escape_next(const char **at, const char *end, char 
 	return n;
 }
 
-/* `length` bytes escaped into `to` of `size` bytes (at least 1), terminated. What does not fit is cut between characters.
- * Returns the bytes written, without the NUL. */
+/* `length` bytes escaped into `to` of `size` bytes (at least 1), terminated. What does not fit is
+ * cut between characters. Returns the bytes written, without the NUL. */
 static inline size_t sonde_escape(const char *bytes, size_t length, char *to, size_t size)
 {
 	const char *end = bytes + length;
