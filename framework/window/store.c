@@ -398,15 +398,23 @@ static void remember(struct store *store, uint64_t index, bool above)
 		store->nrecent++;
 }
 
-/* Into the cell goes this second alone where the stretch was confirmed before; where it is now, all of it. */
-static void hold(struct cell *cell, struct run *run, const struct piece *piece)
+static void add_part(struct part *to, const struct part *from)
 {
-	struct cell held = {
-		.held_begin = run->confirmed ? piece->begin : run->begin,
-		.held_end = piece->end,
-		.held_time = (float)(run->confirmed ? piece->observed : run->time),
-		.held_numerator = (float)(run->confirmed ? piece->numerator : run->numerator),
-		.held_denominator = (float)(run->confirmed ? piece->denominator : run->denominator),
+	to->time += from->time;
+	to->numerator += from->numerator;
+	to->denominator += from->denominator;
+}
+
+/* Into the cell goes what is new alone where the stretch was confirmed before; where it is now, all of it. */
+static void hold(struct cell *cell, struct run *run, const struct part *fresh)
+{
+	const struct part *part = run->confirmed ? fresh : &run->sum;
+	const struct cell held = {
+		.held_begin = run->begin,
+		.held_end = run->last,
+		.held_time = (float)part->time,
+		.held_numerator = (float)part->numerator,
+		.held_denominator = (float)part->denominator,
 		.held_max = (float)run->max,
 	};
 
@@ -416,28 +424,44 @@ static void hold(struct cell *cell, struct run *run, const struct piece *piece)
 	run->confirmed = true;
 }
 
+/* What of this second belongs to the stretch, as far as is known: without what came before the first value above where it
+ * begins, and without what came after the last one until it goes on. */
+static struct part take_part(struct run *run, const struct piece *piece)
+{
+	struct part part = piece->core;
+
+	if (run->end != piece->begin) {
+		*run = (struct run) { .begin = piece->core_begin, .max = piece_value(piece) };
+	} else {
+		part = run->tail;
+		part.time += piece->observed - piece->tail.time;
+		part.numerator += piece->numerator - piece->tail.numerator;
+		part.denominator += piece->denominator - piece->tail.denominator;
+	}
+	run->end = piece->end;
+	run->last = piece->core_end;
+	run->tail = piece->tail;
+	return part;
+}
+
 static void follow_run(const struct store *store, struct series *series, struct cell *cell,
 		       bool above)
 {
 	const struct piece *piece = &series->piece;
 	struct run *run = &series->run;
-	double value = piece_value(piece);
+	struct part part;
 
-	if (!above) {
+	if (!above || !piece->core.time) {
 		run->end = 0;
 		return;
 	}
-	if (run->end != piece->begin)
-		*run = (struct run) { .begin = piece->begin, .max = value };
-	run->end = piece->end;
-	run->time += piece->observed;
-	run->numerator += piece->numerator;
-	run->denominator += piece->denominator;
-	if (value > run->max)
-		run->max = value;
+	part = take_part(run, piece);
+	add_part(&run->sum, &part);
+	if (piece_value(piece) > run->max)
+		run->max = piece_value(piece);
 	/* A twentieth is forgiven: two ticks of a second are seldom two seconds. */
-	if (run->confirmed || run->time + run->time / 20 >= store->hold)
-		hold(cell, run, piece);
+	if (run->confirmed || run->sum.time + run->sum.time / 20 >= store->hold)
+		hold(cell, run, &part);
 }
 
 static void close_piece(struct store *store, struct series *series)
@@ -474,6 +498,23 @@ static void close_piece(struct store *store, struct series *series)
 	follow_run(store, series, cell, above);
 }
 
+static void follow_core(const struct store *store, struct piece *piece, const struct seen *seen)
+{
+	const struct part part = { seen->to - seen->from, seen->numerator, seen->denominator };
+
+	if (seen->value <= store->threshold) {
+		if (piece->core.time)
+			add_part(&piece->tail, &part);
+		return;
+	}
+	if (!piece->core.time)
+		piece->core_begin = seen->from;
+	add_part(&piece->core, &piece->tail);
+	add_part(&piece->core, &part);
+	piece->tail = (struct part) { 0 };
+	piece->core_end = seen->to;
+}
+
 void store_add(struct store *store, struct series *series, const struct seen *seen)
 {
 	struct piece *piece = &series->piece;
@@ -502,6 +543,8 @@ void store_add(struct store *store, struct series *series, const struct seen *se
 		piece->max = seen->value;
 	piece->numerator += seen->numerator;
 	piece->denominator += seen->denominator;
+	if (store->has_threshold)
+		follow_core(store, piece, seen);
 }
 
 void store_leave(struct store *store, struct series *series)

@@ -39,18 +39,29 @@ void name_label(struct name *name, const char *label);
 void name_put(struct names *names, struct name *name);
 void names_free(struct names *names);
 
-/* A second that is being filled. */
+/* Some of a second, or of a stretch. */
+struct part {
+	uint64_t time; /* ns */
+	double numerator, denominator;
+};
+
+/* A second that is being filled. Where it has several values, a stretch begins with the first of them that is above the
+ * threshold and ends with the last: `core` is from the one to the other, `tail` what came after. */
 struct piece {
 	uint64_t index; /* seconds since the window began */
 	uint64_t begin, end, observed, count;
 	double first, last, min, max, numerator, denominator;
+	struct part core, tail;
+	uint64_t core_begin, core_end;
 };
 
 /* A stretch above the threshold that goes on. */
 struct run {
 	uint64_t begin, end; /* end 0: none */
-	uint64_t time;
-	double numerator, denominator, max;
+	uint64_t last;       /* end of the last value that was above */
+	struct part sum;     /* up to there */
+	struct part tail;    /* what came after it: part of the stretch if that goes on */
+	double max;
 	bool confirmed; /* it has lasted for `hold`, and what came before is in its slices */
 };
 
