@@ -81,7 +81,7 @@ const struct sonde_table process_tables[PROCESS_TABLES] = {
 	[TABLE_PROCESS] = {
 		"process", SONDE_COLUMNS(columns), .origin = "/proc/PID",
 		.help = "processes; CPU times, faults and I/O are of the whole process, scheduling values of its leader thread",
-		.rows = 1024,
+		.rows = 4096, /* the default of max: address space, not memory, until it is used */
 	},
 	[TABLE_PROCESSES] = {
 		"processes", SONDE_COLUMNS(totals), .origin = "/proc",
