@@ -199,10 +199,10 @@ static void extremes(struct sonde_instance *self, const struct sonde_held *held,
 
 	*busiest = *idlest = NULL;
 	for (uint32_t i = 0; i < count; i++) {
-		double mean;
+		const struct sonde_slice sum = sonde_between(self, BUSY, i, held->begin, held->end);
+		double mean = sonde_mean(&sum);
 
-		if (strcmp(series[i].key, "other") == 0 ||
-		    !sonde_mean_between(self, BUSY, i, held->begin, held->end, &mean))
+		if (strcmp(series[i].key, "other") == 0 || sum.denominator <= 0)
 			continue;
 		if (!*busiest || mean > *most) {
 			*busiest = &series[i];
@@ -287,19 +287,19 @@ static void add_worst(struct sonde_instance *self, const struct switches *what,
 	uint32_t count;
 	const struct sonde_series *series = sonde_series(self, what->per_process, &count);
 	const struct sonde_series *worst = NULL;
+	double seconds = (double)(held->end - held->begin) / 1e9;
 	double most = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		double seconds = (double)(held->end - held->begin) / 1e9;
-		double mean;
+	for (uint32_t i = 0; i < count && seconds > 0; i++) {
+		/* Of a series with keys, seconds in which nothing was counted are not there. */
+		const struct sonde_slice sum =
+			sonde_between(self, what->per_process, i, held->begin, held->end);
+		double rate = sum.numerator / seconds;
 
-		if (strcmp(series[i].key, "other") == 0 || seconds <= 0 ||
-		    !sonde_mean_between(self, what->per_process, i, held->begin, held->end, &mean))
+		if (strcmp(series[i].key, "other") == 0 || (worst && rate <= most))
 			continue;
-		if (!worst || mean > most) {
-			worst = &series[i];
-			most = mean;
-		}
+		worst = &series[i];
+		most = rate;
 	}
 	if (!worst)
 		return;

@@ -85,14 +85,14 @@ static void judged(struct stage *stage)
 
 enum { CPU, USER, NICE, SYSTEM, IDLE, IOWAIT, STEAL, GUEST };
 static const struct sonde_column cpu_columns[] = {
-	[CPU] = { "cpu", SONDE_U64, SONDE_KEY, SONDE_NONE },
-	[USER] = { "user", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[NICE] = { "nice", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[SYSTEM] = { "system", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[IDLE] = { "idle", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[IOWAIT] = { "iowait", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[STEAL] = { "steal", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[GUEST] = { "guest", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
+	[CPU] = { "cpu", SONDE_U64, SONDE_KEY, SONDE_NONE, .help = "" },
+	[USER] = { "user", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[NICE] = { "nice", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[SYSTEM] = { "system", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[IDLE] = { "idle", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[IOWAIT] = { "iowait", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[STEAL] = { "steal", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[GUEST] = { "guest", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
 };
 static const struct sonde_table cpu_table = { .name = "cpu",
 					      .columns = SONDE_COLUMNS(cpu_columns) };
@@ -305,11 +305,11 @@ static void deltas(void)
 
 enum { DEVICE, READS, WRITES, IO_TICKS, WEIGHTED };
 static const struct sonde_column disk_columns[] = {
-	[DEVICE] = { "name", SONDE_STR, SONDE_KEY, SONDE_NONE },
-	[READS] = { "reads", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("reads") },
-	[WRITES] = { "writes", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("writes") },
-	[IO_TICKS] = { "io_ticks", SONDE_U64, SONDE_COUNTER, SONDE_MS, .wrap = 32 },
-	[WEIGHTED] = { "weighted", SONDE_U64, SONDE_COUNTER, SONDE_MS, .wrap = 32 },
+	[DEVICE] = { "name", SONDE_STR, SONDE_KEY, SONDE_NONE, .help = "" },
+	[READS] = { "reads", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("reads"), .help = "" },
+	[WRITES] = { "writes", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("writes"), .help = "" },
+	[IO_TICKS] = { "io_ticks", SONDE_U64, SONDE_COUNTER, SONDE_MS, .wrap = 32, .help = "" },
+	[WEIGHTED] = { "weighted", SONDE_U64, SONDE_COUNTER, SONDE_MS, .wrap = 32, .help = "" },
 };
 static const struct sonde_table disk_table = { .name = "disk",
 					       .columns = SONDE_COLUMNS(disk_columns) };
@@ -376,12 +376,12 @@ static void device_made_anew(void)
 
 enum { PID, START, COMM, UTIME, RUN, WAIT };
 static const struct sonde_column process_columns[] = {
-	[PID] = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE },
-	[START] = { "start_time", SONDE_U64, SONDE_KEY, SONDE_TICKS },
-	[COMM] = { "comm", SONDE_STR, SONDE_INFO, SONDE_NONE },
-	[UTIME] = { "utime", SONDE_U64, SONDE_COUNTER, SONDE_TICKS },
-	[RUN] = { "sched_run", SONDE_U64, SONDE_COUNTER, SONDE_NS },
-	[WAIT] = { "sched_wait", SONDE_U64, SONDE_COUNTER, SONDE_NS },
+	[PID] = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE, .help = "" },
+	[START] = { "start_time", SONDE_U64, SONDE_KEY, SONDE_TICKS, .help = "" },
+	[COMM] = { "comm", SONDE_STR, SONDE_INFO, SONDE_NONE, .help = "" },
+	[UTIME] = { "utime", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .help = "" },
+	[RUN] = { "sched_run", SONDE_U64, SONDE_COUNTER, SONDE_NS, .help = "" },
+	[WAIT] = { "sched_wait", SONDE_U64, SONDE_COUNTER, SONDE_NS, .help = "" },
 };
 static const struct sonde_table process_table = { .name = "process",
 						  .columns = SONDE_COLUMNS(process_columns) };

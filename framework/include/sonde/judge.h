@@ -28,27 +28,27 @@ static inline const struct sonde_series *sonde_single(struct sonde_instance *sel
 	return count && series->total.observed ? series : NULL;
 }
 
-/* The mean of one series (by its index) over the slices whose middle lies between two instants; those of a long recording
- * are wide. False where nothing was observed there. */
-static inline bool sonde_mean_between(struct sonde_instance *self, uint32_t stream, uint32_t series,
-				      uint64_t begin, uint64_t end, double *mean)
+/* Numerator and denominator of one series (by its index) over the slices whose middle lies between two instants; those of a
+ * long recording are wide: where the stretch is within one, it is that one. */
+static inline struct sonde_slice sonde_between(struct sonde_instance *self, uint32_t stream,
+					       uint32_t series, uint64_t begin, uint64_t end)
 {
 	uint32_t count;
 	const struct sonde_slice *slices = sonde_slices(self, stream, series, &count);
-	struct sonde_slice sum = { 0 };
+	struct sonde_slice sum = { .begin = begin, .end = end };
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t middle = slices[i].begin + (slices[i].end - slices[i].begin) / 2;
 
-		/* Where the stretch is within one slice, it is that slice. */
 		if ((middle < begin || middle > end) &&
 		    (slices[i].begin > begin || slices[i].end < end))
 			continue;
 		sum.numerator += slices[i].numerator;
 		sum.denominator += slices[i].denominator;
+		sum.observed += slices[i].observed;
+		sum.count += slices[i].count;
 	}
-	*mean = sonde_mean(&sum);
-	return sum.denominator > 0;
+	return sum;
 }
 
 /* Text of bounded length, in a buffer that the caller has. */
@@ -97,11 +97,13 @@ static inline void sonde_prove_mean(struct sonde_instance *self, struct sonde_pr
 				    const struct sonde_held *held,
 				    const struct sonde_mean_metric *of)
 {
-	double mean;
+	struct sonde_slice sum;
 
-	if (sonde_single(self, of->stream) &&
-	    sonde_mean_between(self, of->stream, 0, held->begin, held->end, &mean))
-		sonde_prove(proof, of->name, mean, of->unit, of->counted, of->origin);
+	if (!sonde_single(self, of->stream))
+		return;
+	sum = sonde_between(self, of->stream, 0, held->begin, held->end);
+	if (sum.denominator > 0)
+		sonde_prove(proof, of->name, sonde_mean(&sum), of->unit, of->counted, of->origin);
 }
 
 /* The unchanging parts of a finding: what docs/findings.md says of it in a sentence each. */
