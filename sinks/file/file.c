@@ -257,11 +257,9 @@ static int bytes(struct sonde_instance *self, const void *data, uint64_t length,
 		return write_failed(self, -err);
 	state->length += length;
 	trouble_over(self);
-	if (!(flags & SONDE_LAST))
-		return 0;
 	if (rotation_due(state, conf))
 		ask_restart(self);
-	return conf->sync == SYNC_SEGMENT ? sync_file(self) : 0;
+	return flags & SONDE_LAST && conf->sync == SYNC_SEGMENT ? sync_file(self) : 0;
 }
 
 static int flush(struct sonde_instance *self)

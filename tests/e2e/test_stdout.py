@@ -228,7 +228,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(build, recording):
 def test_a_recording_is_not_written_over(sonde, recording):
     before = recording.read_bytes()
     done = sonde("cat", f"--json={recording}", recording)
-    assert done.returncode != 0 and "it is a recording" in done.stderr
+    assert done.returncode == 1 and str(recording) in done.stderr
     assert recording.read_bytes() == before
 
 
