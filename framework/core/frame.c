@@ -4,7 +4,29 @@
 
 #include "core/frame.h"
 
-enum { STRINGS_FIRST = 4096, STRINGS_MOST = 64 << 20 };
+enum { STRINGS_FIRST = 4096, STRINGS_EACH = 16, STRINGS_MOST = 64 << 20 };
+
+/* Room for a short name in each string column of each row, so that a first sample loses none: TASK_COMM_LEN is 16. */
+static int reserve_strings(struct sonde_frame *frame, const struct sonde_schema *schema,
+			   uint32_t rows)
+{
+	uint64_t size = frame->strings.size ? frame->strings.size : STRINGS_FIRST;
+	char *bytes;
+
+	for (uint32_t i = 0; i < schema->ncolumns; i++)
+		if (schema->columns[i].type == SONDE_STR)
+			size += (uint64_t)rows * STRINGS_EACH;
+	if (size > STRINGS_MOST)
+		size = STRINGS_MOST;
+	if (size == frame->strings.size)
+		return 0;
+	bytes = realloc(frame->strings.bytes, size);
+	if (!bytes)
+		return -ENOMEM;
+	frame->strings.bytes = bytes;
+	frame->strings.size = (uint32_t)size;
+	return 0;
+}
 
 int frame_add_table(struct sonde_frame *frame, const struct sonde_schema *schema, uint32_t rows,
 		    uint32_t max_rows)
@@ -19,12 +41,8 @@ int frame_add_table(struct sonde_frame *frame, const struct sonde_schema *schema
 		rows = 1;
 	if (rows > max_rows)
 		rows = max_rows;
-	if (!frame->strings.bytes) {
-		frame->strings.bytes = malloc(STRINGS_FIRST);
-		if (!frame->strings.bytes)
-			return -ENOMEM;
-		frame->strings.size = STRINGS_FIRST;
-	}
+	if (reserve_strings(frame, schema, rows))
+		return -ENOMEM;
 	tables = realloc(frame->tables, (frame->ntables + 1) * sizeof *tables);
 	if (!tables)
 		return -ENOMEM;

@@ -293,13 +293,15 @@ static int grow_now(struct grown *grown)
 	return 0;
 }
 
-void instance_ready(struct instance *instance)
+int instance_sample(struct instance *instance)
 {
+	int err = 0;
+
 	for (struct grown *grown = instance->grown; grown; grown = grown->next)
 		if (grow_now(grown))
-			log_line(SONDE_ERROR, instance->self.name, "no memory for %llu bytes",
-				 (unsigned long long)grown->wanted);
+			err = -ENOMEM;
 	frame_begin(&instance->frame);
+	return err ? err : instance->sample(&instance->self, &instance->frame);
 }
 
 int instance_grow(struct instance *instance, void **block, uint64_t size)

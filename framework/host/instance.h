@@ -91,8 +91,9 @@ int instance_start(struct instance *instance);
 void instance_stop(struct instance *instance);
 void instance_free(struct instance *instance);
 
-/* Before each sample(): what was asked to grow grows, the arena is empty. */
-void instance_ready(struct instance *instance);
+/* One sample(), into an empty arena; before it what was asked to grow grows, and where that fails (-ENOMEM) there is no
+ * sample: the plugin relies on what it asked for. */
+int instance_sample(struct instance *instance);
 
 /* Views of what the newest sample brought; `views` has room for frame.ntables. Tables of events without one are left out. */
 uint32_t instance_views(const struct instance *instance, struct sonde_view *views);

@@ -130,8 +130,7 @@ static uint32_t sample(struct lane *lane, struct instance *instance, uint64_t be
 	uint32_t nviews = 0;
 	int err;
 
-	instance_ready(instance);
-	err = instance->sample(&instance->self, &instance->frame);
+	err = instance_sample(instance);
 	atomic_fetch_add(&instance->counts.samples, 1);
 	atomic_fetch_add(&instance->counts.cost, clock_now(CLOCK_MONOTONIC) - before);
 	tell_missed(lane, instance, begin);

@@ -289,9 +289,8 @@ static void sample(struct reparse *r, struct source *source, const struct instan
 		instance->self.header = instant->header;
 		source->refused = err != 0;
 	}
-	instance_ready(instance);
 	if (!err)
-		err = instance->sample(&instance->self, &instance->frame);
+		err = instance_sample(instance);
 	if (err) {
 		log_line(SONDE_WARNING, instance->self.name, "%s",
 			 instance->reason[0] ? instance->reason : strerror(-err));

@@ -209,8 +209,7 @@ static int take_sample(struct tenant *tenant, uint32_t *flags)
 	int err, sent;
 
 	views = must(calloc(instance->frame.ntables + 1 + RECORD_TABLES, sizeof *views));
-	instance_ready(instance);
-	err = instance->sample(&instance->self, &instance->frame);
+	err = instance_sample(instance);
 	if (!err)
 		nviews = instance_views(instance, views);
 	if (instance->keys.capture)
