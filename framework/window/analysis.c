@@ -529,12 +529,54 @@ static int judge_all(struct analysis *analysis)
 	return err;
 }
 
+__attribute__((format(printf, 2, 3))) static int note(struct sonde_frame *records,
+						      const char *format, ...)
+{
+	struct sonde_row row;
+	char text[256];
+	int err = records_row(records, RECORD_NOTE, &row);
+
+	if (err)
+		return err;
+	SONDE_FORMAT(text, format);
+	records_str(records, &row, NOTE_INSTANCE, "");
+	records_str(records, &row, NOTE_LEVEL, "notice");
+	records_str(records, &row, NOTE_TEXT, text);
+	return 0;
+}
+
+/* What a reader has to know of how it was judged: what was left out, what was merged. */
+static int notes(struct analysis *analysis, struct sonde_frame *records)
+{
+	int err = 0;
+
+	if (analysis->foreign)
+		err = note(records,
+			   "%llu instants of other machines or other boots were not judged: report "
+			   "on each alone",
+			   (unsigned long long)analysis->foreign);
+	for (uint32_t i = 0; i < analysis->nstreams && !err; i++) {
+		const struct stream *stream = analysis->streams[i];
+
+		if (stream->store.merged && !stream->declared.keys)
+			err = note(
+				records,
+				"%s: where a slice of time had more than %d series, the lightest "
+				"were added up as \"other\"",
+				stream->declared.name, STORE_KEYS);
+	}
+	analysis->foreign = 0;
+	return err;
+}
+
 int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
 {
 	int err = judge_all(analysis);
 
 	if (!err)
 		err = verdicts_rows(&analysis->verdicts, records);
+	if (!err)
+		err = notes(analysis, records);
 	verdicts_free(&analysis->verdicts);
 	return err;
 }
@@ -556,6 +598,8 @@ int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *r
 		err = live_states(&analysis->live, &analysis->verdicts, now);
 	if (!err)
 		err = verdicts_rows(&analysis->verdicts, records);
+	if (!err)
+		err = notes(analysis, records);
 	verdicts_free(&analysis->verdicts);
 	for (uint32_t i = 0; i < analysis->nstreams; i++)
 		store_restart(&analysis->streams[i]->store);

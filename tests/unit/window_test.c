@@ -638,6 +638,67 @@ static void a_day(void)
 	stage_close(&stage);
 }
 
+/* The notes that go with a judgement. */
+static uint32_t count_notes(struct stage *stage)
+{
+	struct sonde_frame records;
+	uint32_t n;
+
+	CU_ASSERT_EQUAL_FATAL(records_make(&records), 0);
+	CU_ASSERT_EQUAL(analysis_judge(stage->analysis, &records), 0);
+	n = records.tables[RECORD_NOTE].nrows;
+	frame_free(&records);
+	return n;
+}
+
+/* Two hosts in one stream: the first is judged, and that the other is not is said. 3 ticks of the first in 3 s, whatever the
+ * second does. */
+static void another_host(void)
+{
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, process_streams, 3);
+	for (uint64_t t = 0; t <= 3; t++) {
+		stage.header.machine_id = "machine";
+		process_row(&stage, 9, 1, "x", t, 0, 0);
+		stage_tick(&stage, (100 + t) * SECOND);
+		stage.header.machine_id = "another";
+		process_row(&stage, 9, 1, "x", t * 1000, 0, 0);
+		stage_tick(&stage, (100 + t) * SECOND + 1);
+	}
+	CU_ASSERT_EQUAL(count_notes(&stage), 1);
+	NEAR(seen.sum[P_SUM], 3 * 1e7);
+	stage_close(&stage);
+}
+
+/* 300 processes a second: 255 and "other" are kept of each second but the one being filled, nothing is lost from the sum, and
+ * it is said. */
+static void many_keys(void)
+{
+	struct stage stage;
+	double all = 0;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, process_streams, 3);
+	for (uint64_t t = 0; t <= 3; t++) {
+		for (uint64_t pid = 1; pid <= 300; pid++)
+			process_row(&stage, pid, 1, "x", t * pid, 0, 0);
+		stage_tick(&stage, (100 + t) * SECOND);
+	}
+	CU_ASSERT_EQUAL(count_notes(&stage), 1);
+	CU_ASSERT_EQUAL(seen.count[P_CPU], 301);
+	CU_ASSERT_EQUAL(seen.series[P_CPU][0].nslices, 3);
+	CU_ASSERT_STRING_EQUAL(seen.keys[P_CPU][0], "300 1");
+	/* 3 s of 1 + 2 + ... + 300 ticks */
+	all = 3 * 45150 * 1e7;
+	CU_ASSERT_DOUBLE_EQUAL(seen.sum[P_CPU], all, all * 1e-9);
+	NEAR(seen.sum[P_SUM], all);
+	stage_close(&stage);
+}
+
 /* ---- live ---- */
 
 static int judge_wait(struct sonde_instance *self)
@@ -730,6 +791,8 @@ CU_TestInfo tests[] = {
 	{ "below the floor nothing holds", below_the_floor },
 	{ "gaps [148]", gaps },
 	{ "a day of short-lived processes", a_day },
+	{ "another host in the stream", another_host },
+	{ "more keys than are kept", many_keys },
 	{ "live: opens, holds, closes", live },
 	CU_TEST_INFO_NULL,
 };
