@@ -106,8 +106,10 @@ static void compose(struct text *text, const struct cat *cat)
 {
 	text_add(text, "[sink:stdout]\n");
 	text_key(text, "format", cat->format);
-	if (cat->output)
+	if (cat->output) {
 		text_key(text, "path", cat->output);
+		text_add(text, "replace = yes\n");
+	}
 	if (cat->tables.bytes)
 		text_add(text, "%s", cat->tables.bytes);
 }

@@ -117,6 +117,21 @@ void text_key(struct text *text, const char *key, const char *value)
 	text_add(text, "\n");
 }
 
+void text_recording(struct text *text, const char *path)
+{
+	if (strcmp(path, "-") == 0) {
+		text_add(text, "[sink:stdout]\nformat = sonde\n");
+		return;
+	}
+	text_add(text, "[sink:file]\npath = ");
+	for (; *path; path++) {
+		if (*path == '%' || (path[0] == '$' && path[1] == '{')) /* a date's, a variable's */
+			text_add(text, "%c", *path);
+		text_add(text, "%c", *path);
+	}
+	text_add(text, "\n");
+}
+
 int cli_config_errors(const struct config *config)
 {
 	for (size_t i = 0; i < config->nerrors; i++)

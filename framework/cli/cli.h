@@ -46,8 +46,11 @@ struct text {
 	size_t length, size;
 };
 __attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
-/* A value as it must stand to be read back as it is (a path, a label); NULL where that is impossible: a line feed in it. */
+/* A key whose value is read back as it is here. */
 void text_key(struct text *text, const char *key, const char *value);
+
+/* The sink that writes a recording to this file, or to stdout where it is "-". */
+void text_recording(struct text *text, const char *path);
 
 /* The mistakes of a configuration, one line each, on stderr. Returns EXIT_FAILED. */
 int cli_config_errors(const struct config *config);

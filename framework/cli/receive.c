@@ -8,7 +8,7 @@
 static const char help[] =
 	"usage: sonde receive [OPTION]...\n\n"
 	"Takes frames that other hosts send by [sink:udp], until Ctrl-C or SIGTERM.\n\n"
-	"  -l, --listen ADDRESS:PORT   where to listen; default: 127.0.0.1:8125\n"
+	"  -l, --listen ADDRESS:PORT   where to listen, * for every address; default: 127.0.0.1:8125\n"
 	"  -o, --output FILE           write a recording\n"
 	"      --json[=FILE]           print JSON lines\n"
 	"      --csv[=FILE]            print CSV\n"
@@ -78,11 +78,11 @@ static void compose(struct text *text, const struct receive *r)
 	if (r->format) {
 		text_add(text, "[sink:stdout]\n");
 		text_key(text, "format", r->format);
+		if (r->output)
+			text_key(text, "path", r->output);
 	} else {
-		text_add(text, "[sink:file]\n");
+		text_recording(text, r->output);
 	}
-	if (r->output)
-		text_key(text, "path", r->output);
 }
 
 int verb_receive(int argc, char **argv)

@@ -197,12 +197,7 @@ static void compose(struct text *text, const struct record *r)
 	add_process(text, r);
 	if (r->network)
 		text_add(text, "[net]\noptional = yes\n");
-	if (r->path[0]) {
-		text_add(text, "[sink:file]\n");
-		text_key(text, "path", r->path);
-	} else {
-		text_add(text, "[sink:stdout]\nformat = sonde\n");
-	}
+	text_recording(text, r->path[0] ? r->path : "-");
 }
 
 /* The profile's sections; those that the command line gives take the place of the profile's. */

@@ -56,12 +56,7 @@ static int compose(struct text *text, const char *path, const char *output)
 	}
 	for (char *line = strtok(sections, "\n"); line; line = strtok(NULL, "\n"))
 		text_add(text, "%s\n", line);
-	if (strcmp(output, "-") == 0) {
-		text_add(text, "[sink:stdout]\nformat = sonde\n");
-	} else {
-		text_add(text, "[sink:file]\n");
-		text_key(text, "path", output);
-	}
+	text_recording(text, output);
 	status = EXIT_DONE;
 out:
 	free(sections);
