@@ -22,6 +22,7 @@ struct ring {
 	size_t nplaces, first, waiting;
 	struct place held;
 	bool holding, eager;
+	bool settled; /* the one that is held came to its end already */
 	bool called,
 		ready; /* why the consumer shall wake: ring_wake(), or there is enough for it */
 	uint64_t lost; /* dropped since the newest one that the consumer was given */
@@ -177,20 +178,29 @@ const struct instant *ring_peek(struct ring *ring, uint64_t *lost)
 	return instant;
 }
 
+static void take(struct ring *ring)
+{
+	ring->taken += ring->holding && !ring->settled;
+	ring->holding = ring->settled = false;
+}
+
 void ring_take(struct ring *ring)
 {
 	pthread_mutex_lock(&ring->lock);
-	ring->taken += ring->holding;
-	ring->holding = false;
+	take(ring);
 	pthread_mutex_unlock(&ring->lock);
 }
 
 static void settle(struct ring *ring, enum ring_outcome outcome, uint64_t instants)
 {
-	if (instants > ring->taken)
-		instants = ring->taken;
-	ring->taken -= instants;
-	ring->counts.settled[outcome] += instants;
+	uint64_t taken = instants < ring->taken ? instants : ring->taken;
+
+	ring->taken -= taken;
+	ring->counts.settled[outcome] += taken;
+	if (instants > taken && ring->holding && !ring->settled) {
+		ring->settled = true;
+		ring->counts.settled[outcome]++;
+	}
 }
 
 void ring_settle(struct ring *ring, enum ring_outcome outcome, uint64_t instants)
@@ -215,8 +225,7 @@ void ring_abandon(struct ring *ring)
 	pthread_mutex_lock(&ring->lock);
 	while (ring->waiting)
 		drop_oldest(ring);
-	ring->taken += ring->holding;
-	ring->holding = false;
+	take(ring);
 	settle(ring, RING_DROPPED, ring->taken);
 	pthread_mutex_unlock(&ring->lock);
 }
@@ -261,6 +270,6 @@ void ring_counts(struct ring *ring, struct ring_counts *counts)
 {
 	pthread_mutex_lock(&ring->lock);
 	*counts = ring->counts;
-	counts->queued = ring->waiting + ring->holding + ring->taken;
+	counts->queued = ring->waiting + (ring->holding && !ring->settled) + ring->taken;
 	pthread_mutex_unlock(&ring->lock);
 }

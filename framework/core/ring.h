@@ -33,7 +33,7 @@ const struct instant *ring_peek(struct ring *ring, uint64_t *lost);
 /* Gives back the space of the instant that is held; it stays queued until it is settled. */
 void ring_take(struct ring *ring);
 
-/* The oldest `instants` of those taken came to this end. More than were taken are those that were. */
+/* The oldest `instants` of those taken came to this end, then the one that is held. More than there are are those. */
 void ring_settle(struct ring *ring, enum ring_outcome outcome, uint64_t instants);
 
 /* Taken and not settled. */

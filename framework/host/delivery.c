@@ -247,11 +247,12 @@ static int deliver(struct delivery *d, const struct instant *given, uint64_t los
 
 /* ---- The thread */
 
-/* -EPIPE of a sink that does not ask to begin anew: whoever reads has enough. */
-static void failed(struct delivery *d, int err)
+/* Of a stream, the bytes that were lost may be those of all instants since the flush before. -EPIPE of a sink that does not
+ * ask to begin anew: whoever reads has enough. */
+static void failed(struct delivery *d, int err, uint64_t instants)
 {
 	atomic_fetch_add(&d->failures, 1);
-	ring_settle(d->ring, RING_DROPPED, UINT64_MAX);
+	ring_settle(d->ring, RING_DROPPED, instants);
 	if (err == -EPIPE && !d->restart && !d->done) {
 		d->done = true;
 		if (d->finished)
@@ -269,20 +270,25 @@ static void settle(struct delivery *d)
 		ring_settle(d->ring, RING_DELIVERED, UINT64_MAX);
 }
 
-/* What is in the ring, for no longer than a flush interval. */
+static bool too_late(const struct delivery *d)
+{
+	return atomic_load(&d->stopping) && clock_now(CLOCK_MONOTONIC) >= atomic_load(&d->give_up);
+}
+
+/* What is in the ring, for no longer than a flush interval; when stopping, until it is time to end. */
 static void drain(struct delivery *d, uint64_t until)
 {
 	const struct instant *instant;
 	uint64_t lost;
 
-	while ((instant = ring_peek(d->ring, &lost))) {
+	while (!too_late(d) && (instant = ring_peek(d->ring, &lost))) {
 		int err = d->done ? -EPIPE : deliver(d, instant, lost);
 
 		if (!err && d->assertion == SONDE_REPLACED)
-			ring_settle(d->ring, RING_REPLACED, UINT64_MAX);
+			ring_settle(d->ring, RING_REPLACED, ring_in_flight(d->ring));
 		ring_take(d->ring);
 		if (err)
-			failed(d, err);
+			failed(d, err, d->writer ? UINT64_MAX : 1);
 		else if (!d->ops->flush && !d->writer)
 			settle(d);
 		if (!atomic_load(&d->stopping) && clock_now(CLOCK_MONOTONIC) >= until)
@@ -302,7 +308,7 @@ static void deliver_batch(struct delivery *d, uint64_t until)
 	err = flush(d);
 	d->later = err == -EINPROGRESS;
 	if (err && !d->later)
-		failed(d, err);
+		failed(d, err, UINT64_MAX);
 	else
 		settle(d);
 }
@@ -325,6 +331,7 @@ static void *run(void *context)
 	struct delivery *d = context;
 	uint64_t interval = d->instance->keys.flush;
 	uint64_t deadline = clock_now(CLOCK_MONOTONIC) + interval;
+	struct ring_counts counts;
 
 	while (!atomic_load(&d->stopping)) {
 		uint64_t now;
@@ -339,6 +346,11 @@ static void *run(void *context)
 	close_writer(d);
 	if (d->ops->flush && !d->done)
 		d->ops->flush(&d->instance->self);
+	ring_counts(d->ring, &counts);
+	if (counts.queued)
+		log_line(SONDE_WARNING, d->instance->self.name,
+			 "%llu instants at the end were not delivered",
+			 (unsigned long long)counts.queued);
 	ring_abandon(d->ring);
 	return NULL;
 }

@@ -51,17 +51,17 @@ static int start(struct replay *replay)
 	struct pipeline *pipeline = replay->pipeline;
 	int err = 0;
 
-	replay->sinks = calloc(pipeline->ninstances, sizeof(void *));
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		if (instance_kind(pipeline->instances[i]) == SONDE_KIND_ANALYZER &&
+	replay->sinks = calloc(pipeline->parts.count, sizeof(void *));
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		if (instance_kind(pipeline->parts.instances[i]) == SONDE_KIND_ANALYZER &&
 		    !replay->analysis) {
 			replay->analysis = analysis_new();
 			err = replay->analysis ? err : -ENOMEM;
 		}
 	if (!replay->sinks)
 		err = -ENOMEM;
-	for (size_t i = 0; !err && i < pipeline->ninstances; i++)
-		err = start_one(replay, pipeline->instances[i]);
+	for (size_t i = 0; !err && i < pipeline->parts.count; i++)
+		err = start_one(replay, pipeline->parts.instances[i]);
 	return err;
 }
 
@@ -157,8 +157,8 @@ int pipeline_replay(struct pipeline *pipeline, struct reader *reader)
 	finished = finish(&replay);
 	if (!err)
 		err = finished;
-	for (size_t i = 0; i < pipeline->ninstances; i++)
-		instance_stop(pipeline->instances[i]);
+	for (size_t i = 0; i < pipeline->parts.count; i++)
+		instance_stop(pipeline->parts.instances[i]);
 	analysis_free(replay.analysis);
 	free(replay.header);
 	free(replay.sinks);

@@ -277,6 +277,7 @@ int worker_main(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	plugin_in_worker();
 	settle_in();
 	while (read_whole(&message, sizeof message) == 0) {
 		char *payload;

@@ -1,0 +1,15 @@
+"""What tests of the running agent share."""
+
+import json
+
+
+def rows(text, *tables):
+    """Rows of whole JSON lines, of these tables."""
+    found = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [row for row in found if not tables or row["table"] in tables]
+
+
+def law(row):
+    """produced = delivered + dropped + replaced + queued, of one row of self_sink."""
+    v = row["values"]
+    return v["produced"] == v["delivered"] + v["dropped"] + v["replaced"] + v["queued"]
