@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from measure import (BUILD, OUT, PAIRS, SYSTEM, Running, Table, alternating, configuration, cpu_seconds,
+from measure import (BUILD, OUT, PAIRS, ROOT, SYSTEM, Running, Table, alternating, configuration, cpu_seconds,
                      files_of_a_sample, fresh, median, now, ratios, run, spread)
 
 SONDE = BUILD / "sonde"
@@ -182,13 +182,18 @@ def wakeups():
 
 
 def reading():
-    """One core, from a recording of this machine at work."""
+    """One core, from a recording of this machine and its processes at work."""
     recording = fresh("reading.sonde")
-    config = configuration("reading", FASTEST, SYSTEM, recording)
-    run(SONDE, "agent", "-c", config, "--max-frames", 20000)
+    config = configuration("reading", "10ms", ALL, recording)
+    with Running(ROOT / "tests/run/workload.sh", BUILD / "workload", 0, 20, fresh("reading.workload")):
+        run(SONDE, "agent", "-c", config, "--max-frames", 1500)
     counted = subprocess.run([OUT / "count", recording], check=True, capture_output=True, text=True).stdout
     changed = int(counted.split()[0])
-    times = [cpu_seconds(SONDE, "report", recording) for _ in range(5)]
+    table.note(f"the reader alone: {counted.strip()}")
+    short = fresh("short.sonde")
+    run(SONDE, "agent", "-c", configuration("short", "10ms", ALL, short), "--max-frames", 2)
+    idle = median([cpu_seconds(SONDE, "report", short) for _ in range(5)])
+    times = [cpu_seconds(SONDE, "report", recording) - idle for _ in range(5)]
     table.row("report: changed values a second", changed / median(times) / 1e6, "M/s",
               spread([changed / t / 1e6 for t in times]), target=30, least=True)
     for form in ("--json", "--csv"):
@@ -220,7 +225,7 @@ def start():
     """From exec to the first bytes of the first sample on stdout."""
     config = fresh("start.ini")
     sections = "".join(f"[{each}]\noptional = yes\n" for each in ALL)
-    config.write_text(f"[agent]\ninterval = 1s\n{sections}[sink:stdout]\nformat = json\n")
+    config.write_text(f"[agent]\ninterval = 1s\n{sections}[sink:stdout]\nformat = json\nflush = 0s\n")
     times = []
     for _ in range(PAIRS):
         begin = now()
