@@ -17,6 +17,7 @@ struct ring {
 	char *block;
 	size_t size;
 	size_t head;          /* where the next one goes, if there is room */
+	size_t enough;        /* bytes for which the consumer is woken */
 	size_t used;          /* bytes of those that wait */
 	struct place *places; /* a round of those that wait */
 	size_t nplaces, first, waiting;
@@ -33,6 +34,10 @@ struct ring {
 /* Of instants smaller than this the ring holds fewer than its bytes could. */
 enum { SMALLEST = 1024, PLACES = 64 };
 
+/* The consumer is woken for half a ring, or this much; and beyond twice of it the ring begins anew wherever it can, so that
+ * a large one costs memory only while its consumer is not ready. */
+enum { ENOUGH = 256 << 10 };
+
 struct ring *ring_new(size_t size, bool eager)
 {
 	struct ring *ring = calloc(1, sizeof *ring);
@@ -42,6 +47,7 @@ struct ring *ring_new(size_t size, bool eager)
 		return NULL;
 	ring->size = size & ~(size_t)15;
 	ring->eager = eager;
+	ring->enough = size / 2 < ENOUGH ? size / 2 : ENOUGH;
 	ring->nplaces = size / SMALLEST + PLACES;
 	ring->block = aligned_alloc(16, ring->size ? ring->size : 16);
 	ring->places = calloc(ring->nplaces, sizeof *ring->places);
@@ -91,6 +97,16 @@ static bool overlaps(const struct place *place, size_t begin, size_t end)
 	return begin < place->end && place->begin < end;
 }
 
+/* Bytes at the start that nothing lies in, where all that waits lies between them and `at`; else 0. */
+static size_t room_at_start(const struct ring *ring, size_t at)
+{
+	size_t room = ring->waiting ? ring->places[ring->first].begin : ring->size;
+
+	if (room >= at && ring->waiting)
+		return 0;
+	return ring->holding && ring->held.begin < room ? ring->held.begin : room;
+}
+
 /* Room for `size` bytes: goes forward from the head, over what is oldest, past what is held, round at the end. What waits
  * lies in order behind the head, so only the oldest can be in the way. False: none even in an empty ring. */
 static bool find_room(struct ring *ring, size_t size, size_t *begin)
@@ -102,6 +118,8 @@ static bool find_room(struct ring *ring, size_t size, size_t *begin)
 		return false;
 	if (ring->waiting == ring->nplaces)
 		drop_oldest(ring);
+	if (at + size > 2 * ring->enough && room_at_start(ring, at) >= size)
+		at = 0;
 	while (rounds < 3) {
 		if (at + size > ring->size) {
 			while (ring->waiting && ring->places[ring->first].begin >= at)
@@ -151,7 +169,7 @@ void ring_push(struct ring *ring, const struct instant *instant, bool whole)
 	instant_copy(ring->block + begin, instant, whole);
 	pthread_mutex_lock(&ring->lock);
 	commit(ring, begin, size);
-	wake = !ring->ready && (ring->eager || ring->used > ring->size / 2);
+	wake = !ring->ready && (ring->eager || ring->used > ring->enough);
 	if (wake)
 		ring->ready = true;
 	pthread_mutex_unlock(&ring->lock);

@@ -17,8 +17,8 @@ struct ring_counts {
 	uint64_t wakeups; /* of the consumer */
 };
 
-/* `eager`: the consumer is woken for each instant, else when the ring is half full. The memory is touched as far as it is
- * needed. NULL without memory. Free when nobody uses it. */
+/* `eager`: the consumer is woken for each instant, else when there is enough for it: half a ring, or 256 KiB. Memory is
+ * touched as far as it is needed. NULL without memory. Free when nobody uses it. */
 struct ring *ring_new(size_t size, bool eager);
 void ring_free(struct ring *ring);
 

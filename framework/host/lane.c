@@ -180,6 +180,16 @@ static void advance(const struct lane *lane, struct instance *instance, uint64_t
 	instance->next = base + ticks * interval;
 }
 
+/* Woken too late: ticks that went by before this sample are not made up for. */
+static void skip_late(struct instance *instance, uint64_t now)
+{
+	uint64_t late = (now - instance->next) / instance->keys.interval;
+
+	instance->next += late * instance->keys.interval;
+	instance->missed += late;
+	atomic_fetch_add(&instance->counts.missed, late);
+}
+
 /* One wake-up: everything that is due by then, in one instant. */
 static void tick(struct lane *lane, uint64_t now)
 {
@@ -190,6 +200,8 @@ static void tick(struct lane *lane, uint64_t now)
 		struct instance *instance = lane->members[i];
 
 		instance->due = instance->next <= now;
+		if (instance->due && now != UINT64_MAX)
+			skip_late(instance, now);
 		if (instance->due)
 			nviews += sample(lane, instance, begin, lane->views + nviews);
 	}

@@ -76,15 +76,25 @@ static int read_config(struct pipeline *pipeline, struct reload *reload)
 
 /* ---- The change */
 
-/* New ones start while the old ones run; a source's place may be taken until the old one has gone. */
+/* A source of the same name has to go first: both want the same place. */
+static bool has_to_wait(const struct reload *reload, const struct instance *instance)
+{
+	for (size_t i = 0; i < reload->gone.count; i++)
+		if (instance_kind(instance) == SONDE_KIND_SOURCE &&
+		    same_text(reload->gone.instances[i]->self.name, instance->self.name))
+			return true;
+	return false;
+}
+
+/* New ones start while the old ones run, those that have to wait after them. */
 static int start_new(struct pipeline *pipeline, const struct reload *reload, struct parts *parts,
-		     bool sources)
+		     bool waiting)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		struct instance *instance = parts->instances[i];
 		int err;
 
-		if (instance->started || (instance_kind(instance) == SONDE_KIND_SOURCE) != sources)
+		if (instance->started || has_to_wait(reload, instance) != waiting)
 			continue;
 		err = part_start(pipeline, reload->config, instance);
 		if (err < 0)
@@ -204,13 +214,22 @@ static void find_gone(const struct pipeline *pipeline, struct reload *reload)
 		reload->fresh += !is_among(parts, reload->parts.instances[i]);
 }
 
+static void tell_mistakes(const struct reload *reload)
+{
+	for (size_t i = 0; i < reload->config->nerrors; i++)
+		log_line(SONDE_ERROR, NULL, "%s", reload->config->errors[i]);
+}
+
 /* What can fail comes first. */
 static int change(struct pipeline *pipeline, struct reload *reload)
 {
 	uint64_t origin = pipeline->nlanes ? pipeline->lanes[0]->origin : 0;
 	bool judged = has_analyzer(&pipeline->parts, &reload->parts) ||
 		      has_analyzer(&reload->parts, &pipeline->parts);
-	int err = start_new(pipeline, reload, &reload->parts, false);
+	int err;
+
+	find_gone(pipeline, reload);
+	err = start_new(pipeline, reload, &reload->parts, false);
 
 	if (!err && judged)
 		err = judge_make(pipeline, reload->config, &reload->parts, &reload->judge);
@@ -221,7 +240,6 @@ static int change(struct pipeline *pipeline, struct reload *reload)
 		lanes_start(pipeline);
 		return err;
 	}
-	find_gone(pipeline, reload);
 	if (reload->renamed)
 		rename_host(pipeline, &reload->agent);
 	change_parts(pipeline, reload);
@@ -229,7 +247,7 @@ static int change(struct pipeline *pipeline, struct reload *reload)
 		log_line(SONDE_ERROR, NULL, "no memory to go on sampling after a reload");
 	stop_old(pipeline, reload, SONDE_KIND_SOURCE);
 	if (start_new(pipeline, reload, &pipeline->parts, true))
-		log_line(SONDE_ERROR, NULL, "reload: a source could not start");
+		tell_mistakes(reload);
 	stop_old(pipeline, reload, SONDE_KIND_COLLECTOR);
 	stop_old(pipeline, reload, SONDE_KIND_SINK);
 	if (judged)
@@ -252,8 +270,7 @@ static void tell(struct pipeline *pipeline, const struct reload *reload)
 
 static void give_up(struct pipeline *pipeline, struct reload *reload)
 {
-	for (size_t i = 0; i < reload->config->nerrors; i++)
-		log_line(SONDE_ERROR, NULL, "%s", reload->config->errors[i]);
+	tell_mistakes(reload);
 	log_line(SONDE_ERROR, NULL, "reload: the configuration has mistakes; going on as before");
 	stream_note(&pipeline->stream, SONDE_ERROR, "",
 		    "a reload was refused: the configuration has mistakes");

@@ -135,3 +135,14 @@ def test_mistakes_in_a_worker_have_their_lines(sonde, tmp_path):
     first, second = done.stderr.splitlines()
     assert f"{config}:3: " in first and "did you mean `pids`?" in first
     assert f"{config}:5: " in second and "did you mean `interval`?" in second
+
+
+def test_constructors_are_let_in_there(sonde, tmp_path):
+    """What is refused in the host runs in a worker."""
+    shared_object(ROOT / "tests" / "e2e" / "plugins" / "early.c", tmp_path)
+    config = tmp_path / "a.ini"
+    for isolation, status in (("none", 1), ("process", 0)):
+        config.write_text(f"[early]\nisolation = {isolation}\n[sink:stdout]\nformat = json\n")
+        done = sonde("agent", "-c", config, "--max-frames", "1", env=environment(tmp_path))
+        assert done.returncode == status, done.stderr
+    assert [row["values"]["answer"] for row in rows(done.stdout, "early")] == [42]

@@ -1,0 +1,137 @@
+"""SIGHUP: what changed is replaced, what did not keeps running, mistakes change nothing (cases 174 to 177)."""
+
+import signal
+
+import pytest
+
+from compiling import ROOT, environment, shared_object
+from live import rows
+
+
+@pytest.fixture
+def config(tmp_path):
+    """config(TEXT) writes the agent's file: ticks of 20 ms, rows as JSON lines in the file `out`."""
+    path = tmp_path / "a.ini"
+
+    def write(text, agent=""):
+        path.write_text(f"[agent]\ninterval = 20ms\n{agent}\n{text}\n"
+                        f"[sink:stdout]\nformat = json\nflush = 0s\npath = {tmp_path}/out\n")
+        return path
+
+    write.out = tmp_path / "out"
+    write.rows = lambda *tables: rows(write.out.read_text() if write.out.exists() else "", *tables)
+    return write
+
+
+def test_section_added_and_removed(agent, config, wait_until):
+    """The sections that stay go on in their grid, with every instant numbered; a row of `config` says what happened."""
+    running = agent("agent", "-c", config("[loadavg]\n[meminfo]"))
+    wait_until(lambda: len(config.rows("meminfo")) >= 3)
+    config("[loadavg]\n[vmstat]")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: len(config.rows("vmstat")) >= 3)
+    assert running.end() == 0, running.stderr
+    assert "1 of them new or changed" in config.rows("config")[0]["values"]["text"]
+    numbers = sorted({row["sequence"] for row in config.rows()})
+    assert numbers == list(range(1, numbers[-1] + 1))
+    last_meminfo = max(row["sequence"] for row in config.rows("meminfo"))
+    first_vmstat = min(row["sequence"] for row in config.rows("vmstat"))
+    assert last_meminfo < first_vmstat
+    times = [row["boottime"] for row in config.rows("loadavg")]
+    # The first sample of what is new comes at once; loadavg keeps its grid, late at most.
+    assert all(later - earlier > 5e6 for earlier, later in zip(times, times[1:-1]))
+
+
+@pytest.mark.parametrize("mistake, says", [
+    ("[dummmy]", "dummmy"),
+    ("[loadavg]", "loadavg"),
+    ("[meminfo]\nintervall = 1s", "did you mean `interval`?"),
+    ("[source:udp]\nlisten = 999.0.0.1:1", "source:udp"),
+    ("[sink:file]\npath = /nonexistent/folder/x.sonde", "its folder is not there"),
+])
+def test_mistakes_change_nothing(agent, config, wait_until, mistake, says):
+    """Case 174: it keeps running as before and says so."""
+    running = agent("agent", "-c", config("[loadavg]"))
+    wait_until(lambda: len(config.rows("loadavg")) >= 2)
+    config(f"[loadavg]\n{mistake}")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "going on as before" in running.stderr)
+    assert says in running.stderr
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert running.end() == 0
+    assert any("refused" in row["values"]["text"] for row in config.rows("note"))
+
+
+def test_included_files_stay(agent, config, tmp_path, wait_until):
+    """Case 175: a reload reads what a start reads."""
+    (tmp_path / "more.ini").write_text("[meminfo]\n")
+    running = agent("agent", "-c", config("[loadavg]", agent="include = more.ini"))
+    wait_until(lambda: len(config.rows("meminfo")) >= 2)
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "reloaded" in running.stderr)
+    before = len(config.rows("meminfo"))
+    wait_until(lambda: len(config.rows("meminfo")) >= before + 3)
+    assert "0 of them new or changed" in running.stderr
+    assert running.end() == 0
+
+
+def test_every_sink_reopens(agent, config, tmp_path, wait_until):
+    """Case 176: renamed, then HUP with the configuration unchanged: the new file is there, the old one is left alone."""
+    folder = shared_object(ROOT / "tests" / "e2e" / "plugins" / "moody.c", tmp_path / "plugins", kind="sink").parent
+    sections = f"[loadavg]\n[sink:file]\npath = {tmp_path}/r.sonde\nflush = 50ms\n[sink:moody]\npath = {tmp_path}/moody\n"
+    running = agent("agent", "-c", config(sections), env=environment(folder))
+    wait_until(lambda: (tmp_path / "r.sonde").exists() and len(config.rows("loadavg")) >= 5)
+    (tmp_path / "r.sonde").rename(tmp_path / "old.sonde")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: (tmp_path / "r.sonde").exists())
+    wait_until(lambda: "reopen" in (tmp_path / "moody").read_text())
+    size = (tmp_path / "old.sonde").stat().st_size
+    wait_until(lambda: (tmp_path / "r.sonde").stat().st_size > 0)
+    assert running.end() == 0
+    assert (tmp_path / "old.sonde").stat().st_size == size
+
+
+def test_a_new_file_has_its_own_header(sonde, agent, config, tmp_path, wait_until):
+    """Case 177: each file is read alone, and together they are all there was."""
+    sections = f"[loadavg]\n[sink:file]\npath = {tmp_path}/r.sonde\nflush = 50ms\n"
+    running = agent("agent", "-c", config(sections))
+    wait_until(lambda: (tmp_path / "r.sonde").exists() and len(config.rows("loadavg")) >= 5)
+    (tmp_path / "r.sonde").rename(tmp_path / "old.sonde")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: (tmp_path / "r.sonde").exists())
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 5)
+    assert running.end() == 0
+    numbers = []
+    for name in ("old.sonde", "r.sonde"):
+        done = sonde("cat", "--json", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        numbers += [row["sequence"] for row in rows(done.stdout, "loadavg")]
+    assert numbers == [row["sequence"] for row in config.rows("loadavg")]
+
+
+def test_sinks_come_and_go(sonde, agent, config, tmp_path, wait_until):
+    """A sink that goes has an end record of its own; one that comes begins with whole rows."""
+    running = agent("agent", "-c", config(f"[loadavg]\n[sink:file]\npath = {tmp_path}/one.sonde"))
+    wait_until(lambda: len(config.rows("loadavg")) >= 3)
+    config(f"[loadavg]\n[sink:file]\npath = {tmp_path}/two.sonde\n")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "reloaded" in running.stderr)
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert running.end() == 0
+    one = rows(sonde("cat", "--json", tmp_path / "one.sonde").stdout)
+    two = rows(sonde("cat", "--json", tmp_path / "two.sonde").stdout)
+    assert [row["values"]["reason"] for row in one if row["table"] == "end"] == ["reload"]
+    assert [row["values"]["reason"] for row in two if row["table"] == "end"] == ["signal"]
+    assert len([row for row in two if row["table"] == "loadavg"]) >= 3
+
+
+def test_tags_reach_the_header(agent, config, wait_until):
+    running = agent("agent", "-c", config("[loadavg]", agent="host = before"))
+    wait_until(lambda: config.rows("loadavg"))
+    config("[loadavg]", agent="host = after")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: {row["host"] for row in config.rows("loadavg")} == {"before", "after"})
+    assert running.end() == 0
