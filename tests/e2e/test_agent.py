@@ -138,7 +138,8 @@ def test_host_and_tags(sonde, tmp_path):
                  agent="host = alpha\ntags = env=prod, dc = fra1")
     assert sonde("agent", "-c", path, "--max-frames", "1").returncode == 0
     stream = lz4.frame.open(recording).read()
-    header = next(iter(msgpack.Unpacker(io.BytesIO(stream), raw=False, strict_map_key=False)))
+    objects = msgpack.Unpacker(io.BytesIO(stream), raw=False, strict_map_key=False)
+    header = next(each for each in objects if each[0] == 0)
     assert all(word in str(header) for word in ("alpha", "env", "prod", "dc", "fra1", "sink", "file"))
     text = sonde("cat", "--json", recording).stdout
     assert rows(text, "loadavg")[0]["host"] == "alpha"

@@ -1,0 +1,273 @@
+/* The file service: whole files whatever their size and kind, lists in order, budgets, roots. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/files.h"
+#include "test.h"
+
+const char suite[] = "file";
+
+static char folder[] = "/tmp/sonde-file-test-XXXXXX";
+
+static void put(const char *name, const char *text, size_t length)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	CU_ASSERT_FATAL(fd >= 0 && write(fd, text, length) == (ssize_t)length);
+	close(fd);
+}
+
+static void make_folder(void)
+{
+	static bool made;
+
+	if (!made)
+		CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	made = true;
+}
+
+/* read(2) until it says 0: what the file service is compared with. */
+static size_t read_plainly(const char *path, char *buffer, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	size_t length = 0;
+	ssize_t n;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	while ((n = read(fd, buffer + length, size - length)) > 0)
+		length += (size_t)n;
+	close(fd);
+	return length;
+}
+
+/* A file that grows between reads, past every buffer, and shrinks again. */
+static void growth(void)
+{
+	static char text[300000];
+	struct files files;
+	struct sonde_file *file;
+	char path[256];
+	const char *read;
+
+	make_folder();
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)('a' + i % 26);
+	put("grows", text, 10);
+	snprintf(path, sizeof path, "%s/grows", folder);
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	file = file_open(&files, SONDE_KEEP, path);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	for (size_t size = 1; size < sizeof text; size = size * 3 + 1) {
+		put("grows", text, size);
+		CU_ASSERT_EQUAL(file_read(file, &read), (int64_t)size);
+		CU_ASSERT_EQUAL(memcmp(read, text, size), 0);
+		CU_ASSERT_EQUAL(read[size], 0);
+	}
+	put("grows", text, 0);
+	CU_ASSERT_EQUAL(file_read(file, &read), 0);
+	CU_ASSERT_STRING_EQUAL(read, "");
+	file_close(file);
+	files_close(&files);
+}
+
+/* /proc/kallsyms comes in pages, each short of a page (seq_file.rst): megabytes must be whole, kept or not. */
+static void pages_of_procfs(void)
+{
+	static const char *const paths[] = { "/proc/kallsyms", "/proc/self/smaps",
+					     "/proc/interrupts", "/proc/vmstat", "/proc/cpuinfo" };
+	static char plain[64 << 20];
+	struct files files;
+	const char *text;
+
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		for (uint32_t mode = SONDE_KEEP; mode <= SONDE_FRESH; mode++) {
+			struct sonde_file *file = file_open(&files, mode, paths[i]);
+			size_t length;
+
+			if (!file)
+				continue; /* this kernel has no such file */
+			for (int again = 0; again < 3; again++) {
+				int64_t read = file_read(file, &text);
+				size_t lines = 0, plain_lines = 0;
+
+				length = read_plainly(paths[i], plain, sizeof plain);
+				CU_ASSERT_FATAL(read > 0);
+				for (int64_t at = 0; at < read; at++)
+					lines += text[at] == '\n';
+				for (size_t at = 0; at < length; at++)
+					plain_lines += plain[at] == '\n';
+				/* Memory maps change while they are read. */
+				CU_ASSERT(lines + 40 >= plain_lines && plain_lines + 40 >= lines);
+			}
+			file_close(file);
+		}
+	}
+	files_close(&files);
+}
+
+static void errors(void)
+{
+	struct files files;
+	const char *names;
+	struct sonde_file *file;
+	const char *text;
+
+	make_folder();
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	CU_ASSERT_PTR_NULL(file_open(&files, SONDE_KEEP, "/nonexistent"));
+	CU_ASSERT_EQUAL(errno, ENOENT);
+	CU_ASSERT_PTR_NULL(file_open(&files, SONDE_KEEP, "relative"));
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_EQUAL(file_list(&files, "/nonexistent", &names), -ENOENT);
+	CU_ASSERT_EQUAL(file_list(&files, "/proc/stat", &names), -ENOTDIR);
+	file = file_open(&files, SONDE_KEEP, folder);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(file_read(file, &text), -EISDIR);
+	files_close(&files);
+	CU_ASSERT_EQUAL(files_open(&files, "/nonexistent"), -ENOENT);
+}
+
+/* Numbers by value before names; runs of digits in names by value too. */
+static void lists(void)
+{
+	static const char *const made[] = {
+		"cpu10", "9", "cpu9", "100", "cpufreq", "10", "b", "a"
+	};
+	static const char *const sorted[] = {
+		"9", "10", "100", "a", "b", "cpu9", "cpu10", "cpufreq"
+	};
+	struct files files;
+	const char *names;
+	char path[256];
+
+	make_folder();
+	snprintf(path, sizeof path, "%s/list", folder);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	for (size_t i = 0; i < 8; i++) {
+		snprintf(path, sizeof path, "list/%s", made[i]);
+		put(path, "", 0);
+	}
+	CU_ASSERT_FATAL(files_open(&files, folder) == 0);
+	CU_ASSERT_EQUAL_FATAL(file_list(&files, "/list", &names), 8);
+	for (size_t i = 0; i < 8; i++) {
+		CU_ASSERT_STRING_EQUAL(names, sorted[i]);
+		names += strlen(names) + 1;
+	}
+	files_close(&files);
+}
+
+/* A thousand entries take several calls of getdents64(2). */
+static void long_lists(void)
+{
+	struct files files;
+	const char *names;
+	char path[256];
+
+	make_folder();
+	snprintf(path, sizeof path, "%s/long", folder);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(path, sizeof path, "long/%d", (i * 7919) % 1000);
+		put(path, "", 0);
+	}
+	CU_ASSERT_FATAL(files_open(&files, folder) == 0);
+	CU_ASSERT_EQUAL_FATAL(file_list(&files, "/long", &names), 1000);
+	for (int i = 0; i < 1000; i++) {
+		CU_ASSERT_EQUAL(atoi(names), i);
+		names += strlen(names) + 1;
+	}
+	files_close(&files);
+}
+
+static int count_fds(void)
+{
+	struct files files;
+	const char *names;
+	int64_t count;
+
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	count = file_list(&files, "/proc/self/fd", &names);
+	files_close(&files);
+	return (int)count;
+}
+
+/* Past the budget a process's file is opened at each read, and reads the same; system files do not count. */
+static void budget(void)
+{
+	struct sonde_file *kept[8], *system;
+	char path[64];
+	struct files files;
+	const char *text;
+	int before;
+
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	before = count_fds();
+	files_budget(3);
+	CU_ASSERT_EQUAL(files_kept(), 3);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
+	for (int i = 0; i < 8; i++)
+		kept[i] = file_open(&files, SONDE_KEEP, path);
+	system = file_open(&files, SONDE_KEEP, "/proc/loadavg");
+	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
+	for (int i = 0; i < 8; i++) {
+		CU_ASSERT_FATAL(file_read(kept[i], &text) > 0);
+		CU_ASSERT_EQUAL(atoi(text), (int)getpid());
+	}
+	/* A place that becomes free is taken by the next that is read. */
+	file_close(kept[0]);
+	CU_ASSERT_EQUAL(count_fds(), before + 2 + 1);
+	CU_ASSERT(file_read(kept[7], &text) > 0);
+	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
+	CU_ASSERT(file_read(system, &text) > 0);
+	files_close(&files);
+	CU_ASSERT_EQUAL(count_fds(), before);
+	files_budget(1024);
+}
+
+/* Links inside a root stay inside, and PID 1 of the tree stands for the asker. */
+static void roots(void)
+{
+	struct sonde_file *file;
+	char path[256];
+	struct files files;
+	const char *text;
+
+	make_folder();
+	snprintf(path, sizeof path, "%s/proc", folder);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	snprintf(path, sizeof path, "%s/proc/1", folder);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	put("proc/1/mounts", "of init", 7);
+	put("secret", "inside", 6);
+	snprintf(path, sizeof path, "%s/proc/link", folder);
+	CU_ASSERT_FATAL(symlink("../../../../secret", path) == 0);
+	CU_ASSERT_FATAL(files_open(&files, folder) == 0);
+	file = file_open(&files, SONDE_FRESH, "/proc/link");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(file_read(file, &text), 6);
+	CU_ASSERT_STRING_EQUAL(text, "inside");
+	file = file_open(&files, SONDE_KEEP, "/proc/mounts");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT(file_read(file, &text) > 0);
+	CU_ASSERT_STRING_EQUAL(text, "of init");
+	CU_ASSERT_PTR_NULL(file_open(&files, SONDE_KEEP, "/etc/passwd"));
+	files_close(&files);
+}
+
+CU_TestInfo tests[] = {
+	{ "a file that grows and shrinks", growth },
+	{ "procfs gives pages", pages_of_procfs },
+	{ "errors are kept", errors },
+	{ "lists are sorted", lists },
+	{ "long lists", long_lists },
+	{ "descriptors of processes have a budget", budget },
+	{ "roots", roots },
+	CU_TEST_INFO_NULL,
+};
