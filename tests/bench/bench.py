@@ -8,6 +8,7 @@ minutes of a quiet machine).
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -242,6 +243,8 @@ FIGURES = [back_to_back, instructions, paced_10hz, paced_1hz, memory, allocation
 
 
 def main():
+    # Whatever runs in the background is ended on the way out.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     chosen = sys.argv[1:] or [figure.__name__ for figure in FIGURES]
     with open("/proc/cpuinfo") as text:
         model = re.search(r"model name\s*: (.*)", text.read())
