@@ -90,18 +90,24 @@ struct cpu {
 /* A line "word number...", its numbers from `slot` on, at most `most`. */
 struct stat_line {
 	const char *word;
+	size_t length;
 	uint32_t slot, most;
 };
 
+#define LINE(word, slot, most)                                                                     \
+	{                                                                                          \
+		word, sizeof(word) - 1, slot, most                                                 \
+	}
+
 static const struct stat_line stat_lines[] = {
-	{ "cpu", STAT_USER, TIMES },
-	{ "intr", INTR, 1 },
-	{ "ctxt", CTXT, 1 },
-	{ "btime", BTIME, 1 },
-	{ "processes", PROCESSES, 1 },
-	{ "procs_running", PROCS_RUNNING, 1 },
-	{ "procs_blocked", PROCS_BLOCKED, 1 },
-	{ "softirq", SOFTIRQ, 1 + SOFTIRQS },
+	LINE("cpu", STAT_USER, TIMES),
+	LINE("intr", INTR, 1),
+	LINE("ctxt", CTXT, 1),
+	LINE("btime", BTIME, 1),
+	LINE("processes", PROCESSES, 1),
+	LINE("procs_running", PROCS_RUNNING, 1),
+	LINE("procs_blocked", PROCS_BLOCKED, 1),
+	LINE("softirq", SOFTIRQ, 1 + SOFTIRQS),
 };
 
 /* "processes -1948031333" is what kernels print that take the count for an int: the same 32 bits. */
@@ -117,10 +123,13 @@ static bool take_forks(struct cursor *line, struct sonde_row *row)
 
 static void stat_values(struct cursor *line, struct sonde_row *stat)
 {
+	const char *word;
+	size_t length = next_word(line, &word);
+
 	for (size_t i = 0; i < sizeof stat_lines / sizeof stat_lines[0]; i++) {
 		const struct stat_line *known = &stat_lines[i];
 
-		if (!take_word(line, known->word))
+		if (known->length != length || memcmp(known->word, word, length) != 0)
 			continue;
 		if (known->slot == PROCESSES && take_forks(line, stat))
 			return;

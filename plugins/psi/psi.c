@@ -52,19 +52,18 @@ struct state {
 	struct sonde_file *file[RESOURCES];
 };
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", and the same for full: in the order of the columns from `slot` on, but
- * for the total. */
-static bool psi_values(struct cursor *line, struct sonde_row *row, uint32_t slot)
+/* "avg10=0.00 avg60=0.00 avg300=0.00 total=0" of one kind, whose columns begin at `total`. */
+static bool psi_values(struct cursor *line, struct sonde_row *row, uint32_t total)
 {
-	static const char *const keys[] = { "avg10=", "avg60=", "avg300=" };
+	static const char *const averages[] = { "avg10=", "avg60=", "avg300=" };
 	uint64_t value;
 
-	for (uint32_t i = 0; i < 3; i++) {
-		if (!find_key(line, keys[i]) || !next_fixed(line, 2, &value))
+	for (uint32_t i = 0; i < sizeof averages / sizeof averages[0]; i++) {
+		if (!find_key(line, averages[i]) || !next_fixed(line, 2, &value))
 			return false;
-		sonde_set_u64(row, slot + 1 + i, value);
+		sonde_set_u64(row, total + SOME_AVG10 - SOME_TOTAL + i, value);
 	}
-	return find_key(line, "total=") && take_u64(line, row, slot);
+	return find_key(line, "total=") && take_u64(line, row, total);
 }
 
 /* Lines that it does not know are a newer kernel's: passed over. 0, or -EBADMSG where a line that it knows lacks a value. */

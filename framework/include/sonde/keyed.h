@@ -214,20 +214,57 @@ static inline bool keyed_equal(const char *a, const char *b, size_t length)
 	return x == y;
 }
 
-/* The learned line that `p` begins, looked for from *next on, which then is the one behind it; NULL: not learned. */
+/* Whether `p` begins with this learned line's key and has a value behind it. */
+static inline bool keyed_here(const struct keyed_line *line, const char *p, const char *end)
+{
+	return (size_t)(end - p) > line->length && keyed_equal(p, line->key, line->length);
+}
+
+/* The learned line that `p` begins, wherever it was learned; *next then is the one behind it. NULL: not learned. */
 static inline const struct keyed_line *keyed_find(const struct keyed *keyed, uint32_t *next,
 						  const char *p, const char *end)
 {
 	for (uint32_t i = 0; i < keyed->count; i++) {
-		uint32_t n = *next + i < keyed->count ? *next + i : *next + i - keyed->count;
-		const struct keyed_line *line = &keyed->lines[n];
+		uint32_t n = (*next + i) % keyed->count;
 
-		if ((size_t)(end - p) > line->length && keyed_equal(p, line->key, line->length)) {
-			*next = n + 1 < keyed->count ? n + 1 : 0;
-			return line;
+		if (keyed_here(&keyed->lines[n], p, end)) {
+			*next = n + 1;
+			return &keyed->lines[n];
 		}
 	}
 	return NULL;
+}
+
+/* Past the blanks at `p`, eight at a time: /proc/meminfo sets its values flush right. */
+static inline const char *keyed_blanks(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t bytes;
+
+	if (p < end && *p != ' ')
+		return p;
+	while (end - p >= 8) {
+		memcpy(&bytes, p, sizeof bytes);
+		bytes ^= 0x2020202020202020u;
+		if (bytes)
+			return p + __builtin_ctzll(bytes) / 8;
+		p += 8;
+	}
+#endif
+	while (p < end && *p == ' ')
+		p++;
+	return p;
+}
+
+/* To the line behind the one that `p` is in; NULL: there is none. "\n" and " kB\n" are what mostly comes. */
+static inline const char *keyed_next_line(const char *p, const char *end)
+{
+	if (p < end && *p == '\n')
+		return p + 1;
+	if (end - p >= 4 && p[3] == '\n' && p[1] != '\n' && p[2] != '\n')
+		return p + 4;
+	p = (const char *)memchr(p, '\n', (size_t)(end - p));
+	return p ? p + 1 : NULL;
 }
 
 /* The values of `text` into `row`, those of the built table into `more` (NULL: passed over). */
@@ -238,24 +275,19 @@ static inline void keyed_parse(const struct keyed *keyed, const char *text, size
 	uint32_t next = 0;
 	uint64_t value;
 
-	while ((size_t)(end - p) > skip) {
-		const struct keyed_line *line = keyed_find(keyed, &next, p + skip, end);
-		const char *lf;
+	while (p && (size_t)(end - p) > skip) {
+		const struct keyed_line *line = NULL;
 
+		if (next < keyed->count && keyed_here(&keyed->lines[next], p + skip, end))
+			line = &keyed->lines[next++];
+		else
+			line = keyed_find(keyed, &next, p + skip, end);
 		if (line) {
-			p += skip + line->length;
-			while (p < end && *p == ' ')
-				p++;
+			p = keyed_blanks(p + skip + line->length, end);
 			if (take_digits(&p, end, end, &value) && (!line->more || more))
 				sonde_set_u64(line->more ? more : row, line->slot, value);
 		}
-		if (p < end && *p == '\n')
-			lf = p;
-		else
-			lf = (const char *)memchr(p, '\n', (size_t)(end - p));
-		if (!lf)
-			break;
-		p = lf + 1;
+		p = keyed_next_line(p, end);
 	}
 }
 

@@ -142,7 +142,7 @@ static inline bool take_digits(const char **at, const char *end, const char *sto
 	while (p < end && (unsigned char)(*p - '0') < 10) {
 		unsigned digit = (unsigned char)(*p++ - '0');
 
-		if (n > (UINT64_MAX - digit) / 10)
+		if (n > UINT64_MAX / 10 || (n == UINT64_MAX / 10 && digit > UINT64_MAX % 10))
 			return false;
 		n = n * 10 + digit;
 	}
@@ -193,7 +193,7 @@ static inline bool next_fixed(struct cursor *c, unsigned digits, uint64_t *value
 			c->at++;
 		else
 			digit = 0;
-		if (n > (UINT64_MAX - digit) / 10)
+		if (n >= UINT64_MAX / 10)
 			return false;
 		n = n * 10 + digit;
 	}
