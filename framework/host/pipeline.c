@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>
@@ -14,6 +13,7 @@
 #include "host/header.h"
 #include "host/log.h"
 #include "host/pipeline_parts.h"
+#include "host/signals.h"
 
 /* Everything is flushed within a second: most of it for the lanes' last samples, then for the sinks. */
 enum {
@@ -356,9 +356,7 @@ static int open_events(struct pipeline *pipeline, struct run *run)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	sigdelset(&set, SIGPIPE);
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (run->signals < 0)
 		return -errno;
@@ -373,9 +371,11 @@ static int open_events(struct pipeline *pipeline, struct run *run)
 int pipeline_run(struct pipeline *pipeline)
 {
 	struct run run = { .pid = -1, .signals = -1 };
+	struct signals actions;
 	sigset_t before;
 	int err;
 
+	signals_ignore(&actions);
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	err = open_events(pipeline, &run);
 	if (!err)
@@ -388,6 +388,9 @@ int pipeline_run(struct pipeline *pipeline)
 	if (run.pid >= 0)
 		close(run.pid);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	/* A sink that hangs may write yet. */
+	if (!pipeline->hung)
+		signals_restore(&actions);
 	return err ? err : pipeline->hung ? -EIO : 0;
 }
 

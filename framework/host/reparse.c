@@ -7,6 +7,7 @@
 #include "host/log.h"
 #include "host/must.h"
 #include "host/pipeline_parts.h"
+#include "host/signals.h"
 #include "host/self.h"
 #include "wire/reader.h"
 
@@ -388,8 +389,10 @@ int pipeline_reparse(struct pipeline *pipeline, struct reader *reader)
 	struct reparse r = { .pipeline = pipeline };
 	struct sonde_host services = host_services;
 	const struct instant *instant;
+	struct signals actions;
 	int err;
 
+	signals_ignore(&actions);
 	services.open = old_open;
 	services.read = old_read;
 	services.close = old_close;
@@ -408,6 +411,7 @@ int pipeline_reparse(struct pipeline *pipeline, struct reader *reader)
 			err = finished;
 	}
 	end(&r);
+	signals_restore(&actions);
 	return err == -EPIPE ? 0 : err;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "host/pipeline_parts.h"
+#include "host/signals.h"
 #include "window/analysis.h"
 #include "wire/reader.h"
 
@@ -148,8 +149,11 @@ static int finish(struct replay *replay)
 int pipeline_replay(struct pipeline *pipeline, struct reader *reader)
 {
 	struct replay replay = { .pipeline = pipeline };
-	int err = start(&replay), finished;
+	struct signals actions;
+	int err, finished;
 
+	signals_ignore(&actions);
+	err = start(&replay);
 	if (!err)
 		err = read_all(&replay, reader);
 	if (!err)
@@ -159,6 +163,7 @@ int pipeline_replay(struct pipeline *pipeline, struct reader *reader)
 		err = finished;
 	for (size_t i = 0; i < pipeline->parts.count; i++)
 		instance_stop(pipeline->parts.instances[i]);
+	signals_restore(&actions);
 	analysis_free(replay.analysis);
 	free(replay.header);
 	free(replay.sinks);
