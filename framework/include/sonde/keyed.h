@@ -175,8 +175,11 @@ static inline int keyed_start(struct sonde_instance *self, struct keyed *keyed,
 	char name[KEYED_NAME];
 	struct sonde_table built = *table;
 	uint32_t nkeys = first->semantics == SONDE_KEY;
-	int err = sonde_grow(self, &keyed->lines, keyed_size(text, length));
+	int err;
 
+	if (!length) /* no block: growing by nothing leaves it NULL */
+		return 0;
+	err = sonde_grow(self, &keyed->lines, keyed_size(text, length));
 	if (err)
 		return err;
 	keyed_learn(keyed, &table->columns, &more, nkeys, text, length, skip);
