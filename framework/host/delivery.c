@@ -36,7 +36,7 @@ struct delivery {
 	int error;        /* of an emit, for the call that caused it */
 	atomic_bool done; /* the sink wants no more */
 
-	pthread_t thread;
+	struct thread thread;
 	bool running;
 	void (*finished)(void *context);
 	void *context;
@@ -466,12 +466,13 @@ int delivery_join(struct delivery *d)
 	int err = 0;
 
 	if (d->running)
-		err = thread_join(d->thread, atomic_load(&d->give_up) + GRACE_NS);
-	if (err)
+		err = thread_join(&d->thread, atomic_load(&d->give_up) + GRACE_NS);
+	d->running = false;
+	if (err) {
 		log_line(SONDE_ERROR, d->instance->self.name,
 			 "it hangs; what waits for it is lost");
-	else
-		d->running = false;
+		thread_leave(&d->thread);
+	}
 	return err;
 }
 

@@ -156,8 +156,9 @@ static struct instance *make(const struct surroundings *around,
 		.host = &host_services,
 		.conf = must(calloc(1, plugin->descriptor.conf_size + 1)),
 		.state = must(calloc(1, plugin->descriptor.state_size + 1)),
-		.name = section->name,
-		.label = section->label ? section->label : "",
+		/* Copies: a thread that hangs outlives the configuration. */
+		.name = must_copy(section->name),
+		.label = must_copy(section->label ? section->label : ""),
 		.root = kind == SONDE_KIND_COLLECTOR ? around->agent->root : "",
 		.header = around->stream->header,
 	};
@@ -272,6 +273,8 @@ void instance_free(struct instance *instance)
 	for (uint32_t i = 0; i < instance->nadded; i++)
 		schema_free(instance->added[i]);
 	free(instance->added);
+	free((char *)instance->self.name);
+	free((char *)instance->self.label);
 	free(instance->self.conf);
 	free(instance->self.state);
 	options_free(instance->memory);
@@ -301,6 +304,7 @@ int instance_sample(struct instance *instance)
 		if (grow_now(grown))
 			err = -ENOMEM;
 	frame_begin(&instance->frame);
+	instance->self.descriptors = files_kept();
 	return err ? err : instance->sample(&instance->self, &instance->frame);
 }
 

@@ -19,7 +19,7 @@ struct judge {
 	struct sonde_frame records;
 	uint64_t every; /* shortest of the analyzers' */
 	uint64_t length;
-	pthread_t thread;
+	struct thread thread;
 	bool running;
 	atomic_bool stopping;
 };
@@ -141,7 +141,7 @@ int judge_stop(struct judge *judge, uint64_t deadline)
 	atomic_store(&judge->stopping, true);
 	ring_wake(judge->ring);
 	if (judge->running)
-		err = thread_join(judge->thread, deadline);
+		err = thread_join(&judge->thread, deadline);
 	if (err)
 		log_line(SONDE_ERROR, NULL, "an analyzer hangs");
 	else

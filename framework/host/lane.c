@@ -6,7 +6,6 @@
 #include "host/capture.h"
 #include "host/lane.h"
 #include "host/log.h"
-#include "host/thread.h"
 
 struct lane *lane_new(const char *name, struct stream *stream)
 {
@@ -326,7 +325,7 @@ int lane_resume(struct lane *lane)
 
 int lane_join(struct lane *lane, uint64_t deadline)
 {
-	int err = lane->running ? thread_join(lane->thread, deadline) : 0;
+	int err = lane->running ? thread_join(&lane->thread, deadline) : 0;
 
 	if (!err)
 		lane->running = false;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "host/instance.h"
+#include "host/thread.h"
 
 struct lane {
 	char name[64];
@@ -18,7 +19,7 @@ struct lane {
 	void (*happened)(void *context, struct lane *lane);
 	void *context;
 
-	pthread_t thread;
+	struct thread thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool running, stopping, last_sample, sampled_once;

@@ -27,7 +27,7 @@ struct receiver {
 	struct peer peers[PEERS];
 	struct sonde_view *views;
 	uint32_t room;
-	pthread_t thread;
+	struct thread thread;
 	bool running;
 	atomic_bool stopping;
 };
@@ -216,7 +216,7 @@ void receiver_ask_stop(struct receiver *receiver)
 
 int receiver_join(struct receiver *receiver, uint64_t deadline)
 {
-	int err = receiver->running ? thread_join(receiver->thread, deadline) : 0;
+	int err = receiver->running ? thread_join(&receiver->thread, deadline) : 0;
 
 	if (!err)
 		receiver->running = false;

@@ -127,8 +127,9 @@ static void stop_old(struct pipeline *pipeline, const struct reload *reload, uin
 	for (size_t i = 0; i < reload->gone.count; i++) {
 		struct instance *instance = reload->gone.instances[i];
 
-		if (instance_kind(instance) != kind)
+		if (!instance || instance_kind(instance) != kind)
 			continue;
+		reload->gone.instances[i] = NULL;
 		if (kind == SONDE_KIND_SINK)
 			delivery_end(instance->role, "reload");
 		part_ask_stop(instance, deadline);

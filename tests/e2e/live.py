@@ -13,3 +13,9 @@ def law(row):
     """produced = delivered + dropped + replaced + queued, of one row of self_sink."""
     v = row["values"]
     return v["produced"] == v["delivered"] + v["dropped"] + v["replaced"] + v["queued"]
+
+
+def sanitized(build):
+    """Whether sonde was built with a sanitizer: its memory, threads, start and crashes are not sonde's then."""
+    program = (build / "sonde").read_bytes()
+    return b"__asan_init" in program or b"__tsan_init" in program
