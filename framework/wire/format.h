@@ -18,7 +18,13 @@ enum format_object {
 	FORMAT_BLOCK = 6,
 	FORMAT_ROWS = 7,
 	FORMAT_COLUMNS = 8,
+	FORMAT_PIECE = 9,
+	FORMAT_PART = 10,
+	FORMAT_ROW = 11,
 };
+
+/* What the pieces of a definition make up. */
+enum format_piece { FORMAT_PIECE_HEADER = 0, FORMAT_PIECE_TABLE = 1, FORMAT_PIECE_HELP = 2 };
 
 /* Limits of a segment. */
 enum {
@@ -35,6 +41,15 @@ enum {
 	FORMAT_NAME_BYTES = 1024, /* instance names, texts of the header */
 	FORMAT_HELP_BYTES = 4096,
 	FORMAT_TAGS = 64,
+};
+
+/* Limits of datagrams. */
+enum {
+	FORMAT_DATAGRAM_LEAST = 512,  /* a writer may have this size for one at least, */
+	FORMAT_DATAGRAM_MOST = 65507, /* and no more: RFC 768 over IPv4 */
+	FORMAT_DATAGRAM_HEADERS = 256,
+	FORMAT_DEFINITION_BYTES = 1 << 20, /* of a header or a table, in pieces */
+	FORMAT_PARTS = 16 << 10,           /* datagrams of an instant */
 };
 
 /* Every block's content begins with these two bytes, the object [FORMAT_BLOCK]. LZ4's flag "not compressed" is outside of

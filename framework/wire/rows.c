@@ -128,7 +128,7 @@ static uint64_t changed_word(const struct kept *kept, uint32_t w, bool is_new, c
 					   bytes, strings);
 }
 
-static void pack_bitmap(struct pack *pack, const uint64_t *changed, uint32_t nslots)
+void frames_bitmap(struct pack *pack, const uint64_t *changed, uint32_t nslots)
 {
 	unsigned char bytes[(16384 + 63) / 64 * 8];
 	uint32_t n = (nslots + 63) / 64;
@@ -186,7 +186,7 @@ int frames_row(struct frames *frames, const struct kept *kept, uint32_t number, 
 	if (!any && !is_new)
 		return 0;
 	pack_gap(frames, number);
-	pack_bitmap(&frames->rows, changed, kept->nslots);
+	frames_bitmap(&frames->rows, changed, kept->nslots);
 	for (uint32_t w = 0; w < kept->nhave && !err; w++)
 		err = pack_values(frames, kept, w, changed[w], mine, theirs, bytes, strings);
 	return err;

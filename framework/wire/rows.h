@@ -27,6 +27,9 @@ void frames_close(struct frames *frames);
 /* Whether another row may not fit into the same object any more. */
 bool frames_full(const struct frames *frames);
 
+/* The bitmap of a row of `nslots` slots: an integer where there are 64 at most, else bytes without the zeros at their end. */
+void frames_bitmap(struct pack *pack, const uint64_t *bits, uint32_t nslots);
+
 /* Row `number` ended. */
 void frames_ended(struct frames *frames, uint32_t number);
 
