@@ -18,6 +18,8 @@ struct files {
 	struct sonde_file *free;
 	struct file_chunk *chunks; /* memory of all its files */
 	uint32_t nfiles, nfree;
+	uint32_t kept; /* descriptors of processes' files */
+	bool shares;   /* has had any: the budget is divided */
 };
 
 /* 0, or a negative errno where the root can't be opened. */
@@ -26,7 +28,8 @@ int files_open(struct files *files, const char *root);
 /* Closes every file that is open yet. */
 void files_close(struct files *files);
 
-/* The services of <sonde/host.h>, by the same rules. file_open() returns NULL and sets errno. */
+/* The services of <sonde/host.h>, by the same rules. file_open() returns NULL and sets errno. A file or a list of 64 MiB
+ * and more is -EFBIG. */
 struct sonde_file *file_open(struct files *files, uint32_t mode, const char *path);
 int64_t file_read(struct sonde_file *file, const char **text);
 void file_close(struct sonde_file *file);
@@ -38,6 +41,8 @@ struct files *file_owner(const struct sonde_file *file);
 /* How many descriptors of processes' files may be kept open by all instances together. System files are few and always
  * kept. Raises the soft limit RLIMIT_NOFILE as far as it may, and stays below it. */
 void files_budget(uint64_t keep);
+
+/* The share of one instance: the budget is divided among those that have kept any. */
 uint32_t files_kept(void);
 
 #endif

@@ -215,11 +215,13 @@ static void budget(void)
 	for (int i = 0; i < 8; i++)
 		kept[i] = file_open(&files, SONDE_KEEP, path);
 	system = file_open(&files, SONDE_KEEP, "/proc/loadavg");
-	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
+	/* The others wait for their first read, which needs no second open(2) then. */
+	CU_ASSERT_EQUAL(count_fds(), before + 8 + 1);
 	for (int i = 0; i < 8; i++) {
 		CU_ASSERT_FATAL(file_read(kept[i], &text) > 0);
 		CU_ASSERT_EQUAL(atoi(text), (int)getpid());
 	}
+	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
 	/* A place that becomes free is taken by the next that is read. */
 	file_close(kept[0]);
 	CU_ASSERT_EQUAL(count_fds(), before + 2 + 1);
@@ -229,6 +231,94 @@ static void budget(void)
 	files_close(&files);
 	CU_ASSERT_EQUAL(count_fds(), before);
 	files_budget(1024);
+}
+
+/* Two that keep processes' files have half of the budget each; what one had more than that it may keep. */
+static void shares(void)
+{
+	struct sonde_file *kept[2][8];
+	struct files files[2];
+	char path[64];
+	const char *text;
+	int before = count_fds();
+
+	files_budget(6);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
+	for (int k = 0; k < 2; k++) {
+		CU_ASSERT_FATAL(files_open(&files[k], "") == 0);
+		for (int i = 0; i < 8; i++) {
+			kept[k][i] = file_open(&files[k], SONDE_KEEP, path);
+			CU_ASSERT_FATAL(file_read(kept[k][i], &text) > 0);
+		}
+	}
+	CU_ASSERT_EQUAL(files_kept(), 3);
+	CU_ASSERT_EQUAL(count_fds(), before + 6);
+	for (int i = 0; i < 8; i++)
+		file_close(kept[0][i]);
+	for (int k = 1; k >= 0; k--) {
+		for (int i = 0; k == 0 && i < 8; i++)
+			kept[k][i] = file_open(&files[k], SONDE_KEEP, path);
+		for (int i = 0; i < 8; i++)
+			CU_ASSERT_FATAL(file_read(kept[k][i], &text) > 0);
+	}
+	CU_ASSERT_EQUAL(files[0].kept, 3);
+	CU_ASSERT_EQUAL(files[1].kept, 3);
+	CU_ASSERT_EQUAL(count_fds(), before + 6);
+	files_close(&files[1]);
+	CU_ASSERT_EQUAL(files_kept(), 6);
+	files_close(&files[0]);
+	CU_ASSERT_EQUAL(count_fds(), before);
+	files_budget(1024);
+}
+
+/* A fresh file is opened for each read; for the first one it is open already. */
+static void fresh(void)
+{
+	struct sonde_file *file;
+	struct files files;
+	const char *text;
+	char path[256], new_path[256];
+
+	make_folder();
+	put("fresh", "old", 3);
+	put("new", "new", 3);
+	snprintf(path, sizeof path, "%s/fresh", folder);
+	snprintf(new_path, sizeof new_path, "%s/new", folder);
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	file = file_open(&files, SONDE_FRESH, path);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_FATAL(rename(new_path, path) == 0);
+	CU_ASSERT_EQUAL(file_read(file, &text), 3);
+	CU_ASSERT_STRING_EQUAL(text, "old");
+	CU_ASSERT_EQUAL(file_read(file, &text), 3);
+	CU_ASSERT_STRING_EQUAL(text, "new");
+	CU_ASSERT_FATAL(unlink(path) == 0);
+	CU_ASSERT_EQUAL(file_read(file, &text), -ENOENT);
+	files_close(&files);
+}
+
+/* Memory is not given to a file of any size; what comes after it is read as ever. */
+static void too_large(void)
+{
+	struct sonde_file *file;
+	struct files files;
+	const char *text;
+	char path[256];
+
+	make_folder();
+	put("large", "", 0);
+	snprintf(path, sizeof path, "%s/large", folder);
+	CU_ASSERT_FATAL(files_open(&files, "") == 0);
+	file = file_open(&files, SONDE_KEEP, path);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_FATAL(truncate(path, 63 << 20) == 0);
+	CU_ASSERT_EQUAL(file_read(file, &text), 63 << 20);
+	CU_ASSERT_FATAL(truncate(path, 64 << 20) == 0);
+	CU_ASSERT_EQUAL(file_read(file, &text), -EFBIG);
+	put("large", "small", 5);
+	CU_ASSERT_EQUAL(file_read(file, &text), 5);
+	CU_ASSERT_STRING_EQUAL(text, "small");
+	files_close(&files);
 }
 
 /* Links inside a root stay inside, and PID 1 of the tree stands for the asker. */
@@ -268,6 +358,9 @@ CU_TestInfo tests[] = {
 	{ "lists are sorted", lists },
 	{ "long lists", long_lists },
 	{ "descriptors of processes have a budget", budget },
+	{ "the budget is shared", shares },
+	{ "fresh files", fresh },
+	{ "too large", too_large },
 	{ "roots", roots },
 	CU_TEST_INFO_NULL,
 };
