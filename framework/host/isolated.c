@@ -54,6 +54,7 @@ struct isolated {
 	bool running; /* it was started in this worker */
 	struct reader *reader;
 	char *answer;
+	uint64_t lost;           /* rows in this worker, as told */
 	size_t length, at, size; /* of the answer, how much of it was read, room */
 	char text[200];          /* what went wrong */
 };
@@ -222,7 +223,8 @@ static int spawn(struct worker_process *process)
 }
 
 /* A call of the worker. -ECHILD: it ended, or was too late and had to; isolated->text says so. */
-static int call(struct isolated *isolated, enum worker_kind kind, uint64_t within, uint32_t *flags)
+static int call(struct isolated *isolated, enum worker_kind kind, uint64_t within,
+		struct worker_message *answer)
 {
 	struct worker_process *process = isolated->process;
 	uint64_t deadline = clock_now(CLOCK_MONOTONIC) + within;
@@ -239,8 +241,8 @@ static int call(struct isolated *isolated, enum worker_kind kind, uint64_t withi
 	if (!err)
 		err = receive_answer(isolated, &message, deadline);
 	if (!err) {
-		if (flags)
-			*flags = message.flags;
+		if (answer)
+			*answer = message;
 		return message.status;
 	}
 	if (err == -ETIMEDOUT)
@@ -611,15 +613,19 @@ int isolated_sample(struct sonde_instance *self, struct sonde_frame *frame)
 	struct instance *instance = instance_of(self);
 	struct isolated *isolated = instance->role;
 	struct worker_process *process = isolated->process;
-	uint32_t flags = 0;
+	struct worker_message answer = { 0 };
 	int err = process->pid ? 0 : restart(process);
 
 	if (!err && !isolated->running)
 		err = -ECHILD;
 	if (!err)
-		err = call(isolated, WORKER_SAMPLE, instance->keys.deadline, &flags);
+		err = call(isolated, WORKER_SAMPLE, instance->keys.deadline, &answer);
 	if (!err) {
-		err = take_instants(isolated, frame, flags);
+		err = take_instants(isolated, frame, answer.flags);
+		/* A new worker counts from 0. */
+		frame->lost_rows +=
+			answer.lost - (answer.lost < isolated->lost ? 0 : isolated->lost);
+		isolated->lost = answer.lost;
 		if (clock_now(CLOCK_MONOTONIC) - process->born > pause_most)
 			process->pause = pause_first;
 	}

@@ -245,7 +245,9 @@ static int serve(struct worker *worker, struct worker_message *message, char *pa
 		instance_stop(tenant->instance);
 		return 0;
 	case WORKER_SAMPLE:
-		return take_sample(tenant, &message->flags);
+		err = take_sample(tenant, &message->flags);
+		message->lost = tenant->instance->frame.lost_rows;
+		return err;
 	default:
 		return -EINVAL;
 	}

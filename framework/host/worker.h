@@ -34,6 +34,8 @@ struct worker_message {
 	int32_t status; /* of an answer: 0 or a negative errno */
 	uint32_t flags;
 	uint32_t length; /* of the payload */
+	uint32_t reserved;
+	uint64_t lost; /* of the answer to a sample: rows that found no room, ever */
 };
 
 #endif
