@@ -497,7 +497,7 @@ static bool decompress(struct datagram_reader *reader, const unsigned char *byte
 		return false;
 	n = lz4_decode_block(reader->decoder, block, length, reader->content);
 	if (n < 2 || memcmp(reader->content, FORMAT_BLOCK_BEGIN, 2) != 0 ||
-	    lz4_decode_end(reader->decoder, block + length))
+	    get_le32(block + length) || lz4_decode_end(reader->decoder, block + length))
 		return false;
 	*content = (struct content) { reader->content + 2, reader->content + n };
 	return true;
