@@ -125,6 +125,21 @@ static void nodes_come_and_go(void)
 	fake_end();
 }
 
+/* Keys that have the origin of a column that is no number touch it not. */
+static void hostile_keys(void)
+{
+	put(NODE_FILE(0, "numastat"), "cpulist 99999999999\nnodeN 7\nnuma_hit 5\n");
+	put(NODE_FILE(0, "cpulist"), "0-3\n");
+	CU_ASSERT_EQUAL(fake_start(""), 0);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("numa", "0", "cpulist", "0-3");
+	IS("numa", "0", "numa_hit", "5");
+	put(NODE_FILE(0, "cpulist"), NULL);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("numa", "0", "cpulist", "-");
+	fake_end();
+}
+
 /* Case 87. */
 static void absent(void)
 {
@@ -194,6 +209,7 @@ CU_TestInfo tests[] = {
 	{ "case 82: distance by online node", distance_by_online_node },
 	{ "case 98: lists", lists },
 	{ "nodes come and go", nodes_come_and_go },
+	{ "hostile keys", hostile_keys },
 	{ "case 87: absent", absent },
 	{ "fixtures", fixtures },
 	{ "captured machines", captured },

@@ -139,7 +139,7 @@ static void names_of_columns(void)
 /* Keys learned in one order are found in any other; unknown ones and cut values are passed over. */
 static void keys_move(void)
 {
-	static const char learned[] = "a 1\nbb 2\nccc 3\nlonger_key_than_eight 4\n";
+	static const char learned[] = "a 1\nbb 2\na 5\nccc 3\nlonger_key_than_eight 4\n";
 	static const char moved[] =
 		"new 9\nccc 30\na 10\nlonger_key_than_eighx 7\nlonger_key_than_eight 40\nbb 2";
 	static const struct sonde_column columns[] = {

@@ -78,7 +78,7 @@ static inline uint64_t keyed_size(const char *text, size_t length)
 	return lines * sizeof(struct keyed_line) + length;
 }
 
-/* Index of the column of `columns` whose origin is this key, or -1. */
+/* Index of the column of `columns` that is a number and whose origin is this key, or -1. */
 static inline int64_t keyed_column(const struct sonde_array *columns, const char *key,
 				   size_t length)
 {
@@ -86,8 +86,8 @@ static inline int64_t keyed_column(const struct sonde_array *columns, const char
 		const struct sonde_column *column =
 			(const void *)((const char *)columns->items + (size_t)i * columns->stride);
 
-		if (column->origin && strlen(column->origin) == length &&
-		    memcmp(column->origin, key, length) == 0)
+		if (column->type == SONDE_U64 && column->semantics != SONDE_KEY && column->origin &&
+		    strlen(column->origin) == length && memcmp(column->origin, key, length) == 0)
 			return i;
 	}
 	return -1;
@@ -125,6 +125,15 @@ static inline int64_t keyed_unknown(struct keyed_more *more, const char *key, si
 	return n;
 }
 
+/* Whether a column of the static table has its line already: once is enough, however often a text repeats its key. */
+static inline bool keyed_has(const struct keyed *keyed, uint32_t slot)
+{
+	for (uint32_t i = 0; i < keyed->count; i++)
+		if (!keyed->lines[i].more && keyed->lines[i].slot == slot)
+			return true;
+	return false;
+}
+
 /* Learns the keys of `text`, whose lines begin with `skip` bytes that are not of the key ("Node 0 "). `columns` are those of
  * the static table; `nkeys` is where columns of the built one begin. `lines` has keyed_size() bytes. */
 static inline void keyed_learn(struct keyed *keyed, const struct sonde_array *columns,
@@ -133,7 +142,7 @@ static inline void keyed_learn(struct keyed *keyed, const struct sonde_array *co
 {
 	struct cursor line = cursor(text, whole_words(text, length));
 	char *bytes = (char *)keyed->lines + keyed_size(text, length) - length;
-	const char *key, *unit;
+	const char *key;
 	uint64_t value;
 
 	keyed->count = 0;
@@ -148,10 +157,12 @@ static inline void keyed_learn(struct keyed *keyed, const struct sonde_array *co
 		if (!n || !next_u64(&line, &value))
 			continue;
 		column = keyed_column(columns, key, n);
+		if (column >= 0 && keyed_has(keyed, (uint32_t)column))
+			continue;
 		keyed->lines[keyed->count] =
 			(struct keyed_line) { bytes, (uint32_t)n + 1, (uint32_t)column, 0, 0 };
 		if (column < 0) {
-			column = keyed_unknown(more, key, n, next_word(&line, &unit) != 0);
+			column = keyed_unknown(more, key, n, take_word(&line, "kB"));
 			if (column < 0)
 				continue;
 			keyed->lines[keyed->count].slot = nkeys + (uint32_t)column;
