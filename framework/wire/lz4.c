@@ -1,7 +1,9 @@
 /* LZ4 frames a block at a time, over liblz4's lz4frame.h. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
+#define LZ4F_STATIC_LINKING_ONLY /* LZ4F_createCompressionContext_advanced() */
 #include <lz4frame.h>
 
 #include "wire/format.h"
@@ -14,22 +16,72 @@ static const LZ4F_preferences_t preferences = {
 		       .contentChecksumFlag = LZ4F_contentChecksumEnabled,
 		       .blockChecksumFlag = LZ4F_blockChecksumEnabled },
 	.compressionLevel = 3,
+	.autoFlush =
+		1, /* a block is complete when it is given: nothing but its dictionary is buffered */
 };
 
+/* The library frees its buffer at the end of a frame and allocates it for the next: it waits here meanwhile. The context,
+ * its tables and the buffer are all there is. */
+enum { KEPT = 3 };
+
 struct lz4_encoder {
+	struct {
+		void *block;
+		size_t size;
+		bool used;
+	} kept[KEPT];
 	LZ4F_cctx *context;
 };
+
+static void *keep_alloc(void *context, size_t size)
+{
+	struct lz4_encoder *encoder = context;
+
+	for (int i = 0; i < KEPT; i++)
+		if (!encoder->kept[i].used && encoder->kept[i].size >= size) {
+			encoder->kept[i].used = true;
+			return encoder->kept[i].block;
+		}
+	for (int i = 0; i < KEPT; i++) {
+		void *block;
+
+		if (encoder->kept[i].used)
+			continue;
+		block = malloc(size);
+		if (!block)
+			return NULL;
+		free(encoder->kept[i].block);
+		encoder->kept[i].block = block;
+		encoder->kept[i].size = size;
+		encoder->kept[i].used = true;
+		return block;
+	}
+	return NULL;
+}
+
+static void keep_free(void *context, void *block)
+{
+	struct lz4_encoder *encoder = context;
+
+	for (int i = 0; i < KEPT; i++)
+		if (encoder->kept[i].block == block)
+			encoder->kept[i].used = false;
+}
 
 struct lz4_encoder *lz4_encoder_new(void)
 {
 	struct lz4_encoder *encoder = calloc(1, sizeof *encoder);
+	const LZ4F_CustomMem memory = { .customAlloc = keep_alloc,
+					.customFree = keep_free,
+					.opaqueState = encoder };
 
-	if (encoder &&
-	    LZ4F_isError(LZ4F_createCompressionContext(&encoder->context, LZ4F_VERSION))) {
-		free(encoder);
+	if (!encoder)
 		return NULL;
-	}
-	return encoder;
+	encoder->context = LZ4F_createCompressionContext_advanced(memory, LZ4F_VERSION);
+	if (encoder->context)
+		return encoder;
+	lz4_encoder_free(encoder);
+	return NULL;
 }
 
 void lz4_encoder_free(struct lz4_encoder *encoder)
@@ -37,6 +89,8 @@ void lz4_encoder_free(struct lz4_encoder *encoder)
 	if (!encoder)
 		return;
 	LZ4F_freeCompressionContext(encoder->context);
+	for (int i = 0; i < KEPT; i++)
+		free(encoder->kept[i].block);
 	free(encoder);
 }
 
@@ -59,14 +113,7 @@ int64_t lz4_begin(struct lz4_encoder *encoder, void *out, size_t size)
 int64_t lz4_block(struct lz4_encoder *encoder, const void *content, size_t length, void *out,
 		  size_t size)
 {
-	int64_t some =
-		answer(LZ4F_compressUpdate(encoder->context, out, size, content, length, NULL));
-	int64_t rest;
-
-	if (some < 0)
-		return some;
-	rest = answer(LZ4F_flush(encoder->context, (char *)out + some, size - (size_t)some, NULL));
-	return rest < 0 ? rest : some + rest;
+	return answer(LZ4F_compressUpdate(encoder->context, out, size, content, length, NULL));
 }
 
 int64_t lz4_end(struct lz4_encoder *encoder, void *out, size_t size)
