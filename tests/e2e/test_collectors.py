@@ -1,11 +1,9 @@
-"""The system-wide collectors: the real program on fixtures, on captured machines and on this one, beside what Python, free and
-vmstat read."""
+"""The system-wide collectors: the real program on fixtures and on this machine, beside what Python, free and vmstat read;
+captured machines are in test_captured_machines.py."""
 
 import json
-import os
 import re
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 COLLECTORS = "cpu schedstat psi meminfo vmstat thp numa loadavg disk net buddyinfo".split()
 FIXTURES = [path for name in COLLECTORS for path in sorted((ROOT / "plugins" / name / "fixtures").iterdir())]
-SHARED = Path(os.environ.get("SONDE_SHARED", ROOT.parent / "shared"))
-CAPTURES = sorted([*SHARED.glob("corpus/*.tar.xz"), *SHARED.glob("vm/fixtures/*.tar.xz")])
 
 TIMES = "user nice system idle iowait irq softirq steal guest guest_nice".split()
 DISK = (
@@ -174,38 +170,3 @@ def test_load_and_fragmentation_live(sample):
     zones = [line.split() for line in open("/proc/buddyinfo")]
     assert {key[1:] for key in rows if key[0] == "buddyinfo"} == {(int(zone[1].rstrip(",")), zone[3]) for zone in zones}
     assert all(len(rows["buddyinfo", int(zone[1].rstrip(",")), zone[3]]) == len(zone) - 4 for zone in zones)
-
-
-def roots(folder):
-    """Trees in an unpacked capture: folders that hold a proc or a sys."""
-    found = {path.parent for name in ("proc", "sys") for path in folder.rglob(name) if path.is_dir()}
-    return sorted(path for path in found if not any(part in ("proc", "sys") for part in path.relative_to(folder).parts))
-
-
-def cpus_of(root):
-    """CPUs with a whole line in its /proc/stat."""
-    try:
-        text = (root / "proc/stat").read_text()
-    except OSError:
-        return set()
-    return {int(cpu) for cpu in re.findall(r"^cpu(\d+) ", text, re.M)}
-
-
-@pytest.mark.skipif(not CAPTURES, reason="no captured machines: SONDE_SHARED or ../shared is not there")
-@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name.split(".tar")[0])
-def test_captured(sample, tmp_path, capture):
-    """Every tree is read without a failure; CPUs, nodes and memory are those that its files name."""
-    with tarfile.open(capture) as tar:
-        tar.extractall(tmp_path / "tree", [member for member in tar if member.isfile() or member.isdir()])
-    for root in roots(tmp_path / "tree"):
-        rows, _ = sample(COLLECTORS, root)
-        assert {key[1] for key in rows if key[0] == "cpu"} == cpus_of(root), root
-        meminfo = root / "proc/meminfo"
-        if meminfo.is_file() and meminfo.stat().st_size:
-            assert rows["meminfo",]["mem_total"] == numbers(meminfo.read_text())["MemTotal"]
-        nodes = root / "sys/devices/system/node"
-        online = {int(path.name[4:]) for path in nodes.glob("node[0-9]*")}
-        assert {key[1] for key in rows if key[0] == "numa"} == online, root
-        for key in rows:
-            if key[0] == "numa_distance" and key[1] == key[2]:
-                assert rows[key]["distance"] == 10  # ACPI SLIT: the node itself
