@@ -305,6 +305,7 @@ static void sample_numa(struct sonde_instance *self, struct sonde_frame *frame,
 		keyed_parse(&state->numastat, text, (size_t)length, 0, &row, NULL);
 }
 
+/* Of one file of a node. Where it is there and cannot be read just now, its row has not ended. */
 static void sample_keyed(struct sonde_instance *self, struct sonde_frame *frame,
 			 const struct keyed *keyed, uint32_t table, const struct node *node,
 			 struct sonde_file *file, size_t skip)
@@ -315,6 +316,8 @@ static void sample_keyed(struct sonde_instance *self, struct sonde_frame *frame,
 
 	if (length >= 0)
 		keyed_rows(self, frame, keyed, table, &key, text, (size_t)length, skip);
+	else if (file)
+		sonde_partial(self, frame);
 }
 
 static void sample_distance(struct sonde_instance *self, struct sonde_frame *frame,

@@ -62,6 +62,21 @@ static void the_number_is_part_of_the_key(void)
 	fake_end();
 }
 
+/* Case 32: io_time of 5,100 ms within 5,000 ms, for two reads of 512 bytes: kept as the kernel has it, and told as what it is,
+ * so that nobody takes it for how busy a disk is. */
+static void io_time_is_no_utilisation(void)
+{
+	sample_text(" 8 0 sda 10 0 20 3 0 0 0 0 0 1000 1000\n");
+	IS("disk", "8 0 sda", "io_time", "1000");
+	put("/proc/diskstats", " 8 0 sda 12 0 22 4 0 0 0 0 0 6100 6100\n");
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("disk", "8 0 sda", "reads", "12");
+	IS("disk", "8 0 sda", "io_time", "6100");
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(columns[READS + 9].help, "too large for few, short requests"));
+	fake_end();
+}
+
 static void odd_lines(void)
 {
 	sample_text("   3    1 hda1 35486 0 35496 38030\n" /* a partition before 2.6.25 */
@@ -98,6 +113,7 @@ CU_TestInfo tests[] = {
 	{ "three generations", three_generations },
 	{ "case 28: wraps are told", wraps_are_told },
 	{ "case 29: the number is part of the key", the_number_is_part_of_the_key },
+	{ "case 32: io_time is no utilisation", io_time_is_no_utilisation },
 	{ "odd lines", odd_lines },
 	{ "fixtures", fixtures },
 	{ "captured machines", captured },

@@ -140,6 +140,30 @@ static void hostile_keys(void)
 	fake_end();
 }
 
+/* Case 17, of nodes: a file that cannot be read takes its own values away and no others. Its row has not ended: the sample
+ * is marked partial. */
+static void one_file_fails(void)
+{
+	put(NODES_FOLDER "/online", "0-1\n");
+	put(NODE_FILE(0, "meminfo"), "Node 0 MemTotal:       1000 kB\n");
+	put(NODE_FILE(1, "meminfo"), "Node 1 MemTotal:       2000 kB\n");
+	put(NODE_FILE(1, "numastat"), "numa_hit 5\n");
+	CU_ASSERT_EQUAL(fake_start(""), 0);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	CU_ASSERT(!fake.frame.partial);
+	put_error(NODE_FILE(1, "meminfo"), EBUSY);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("numa_meminfo", "0", "mem_total", "1000");
+	IS("numa_meminfo", "1", "mem_total", "no row");
+	IS("numa", "1", "numa_hit", "5");
+	CU_ASSERT(fake.frame.partial);
+	put(NODE_FILE(1, "meminfo"), "Node 1 MemTotal:       2001 kB\n");
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("numa_meminfo", "1", "mem_total", "2001");
+	CU_ASSERT(!fake.frame.partial);
+	fake_end();
+}
+
 /* Case 87. */
 static void absent(void)
 {
@@ -210,6 +234,7 @@ CU_TestInfo tests[] = {
 	{ "case 98: lists", lists },
 	{ "nodes come and go", nodes_come_and_go },
 	{ "hostile keys", hostile_keys },
+	{ "case 17: one file fails", one_file_fails },
 	{ "case 87: absent", absent },
 	{ "fixtures", fixtures },
 	{ "captured machines", captured },
