@@ -168,7 +168,8 @@ static int take_between(struct reader *reader)
 	}
 	if (magic == FORMAT_MARK_MAGIC && left < MARK_FRAME)
 		return 0;
-	if (magic >= FORMAT_SKIP_FIRST && magic <= FORMAT_SKIP_LAST && magic != FORMAT_MARK_MAGIC) {
+	if (magic >= FORMAT_SKIP_FIRST && magic <= FORMAT_SKIP_LAST && magic != FORMAT_MARK_MAGIC &&
+	    (magic != FORMAT_INDEX_MAGIC || get_le32(input_bytes(input) + 4) <= INDEX_PAYLOAD)) {
 		reader->skip = FORMAT_SKIP_HEAD + (uint64_t)get_le32(input_bytes(input) + 4);
 		reader->place = PLACE_SKIP;
 		return 1;
@@ -240,6 +241,31 @@ static int take_segment_end(struct reader *reader)
 	return 1;
 }
 
+/* The next whole mark of this stream with a higher number among the bytes that are there. */
+static const unsigned char *find_mark(const struct reader *reader, struct mark *mark)
+{
+	const unsigned char *bytes = input_bytes(&reader->input);
+	const unsigned char *end = bytes + input_left(&reader->input);
+	unsigned char pattern[MARK_PATTERN];
+
+	put_le32(pattern, FORMAT_MARK_MAGIC);
+	put_le32(pattern + 4, FORMAT_MARK_BYTES);
+	memcpy(pattern + 8, reader->mark.id, 16);
+	for (; (bytes = memmem(bytes, (size_t)(end - bytes), pattern, sizeof pattern)); bytes++)
+		if (end - bytes >= MARK_FRAME && mark_read(bytes, mark) &&
+		    mark->number > reader->mark.number)
+			return bytes;
+	return NULL;
+}
+
+/* The input ends in a block: it is torn, unless it only seems so long since its length is damaged. */
+static int take_cut_block(struct reader *reader)
+{
+	struct mark mark;
+
+	return find_mark(reader, &mark) ? lose_segment(reader, "a damaged block") : 0;
+}
+
 /* A whole block, checked, into reader->block. */
 static int take_block(struct reader *reader)
 {
@@ -259,7 +285,7 @@ static int take_block(struct reader *reader)
 	if (left < 0)
 		return (int)left;
 	if (left < length + LZ4_BLOCK_EXTRA)
-		return 0;
+		return take_cut_block(reader);
 	n = lz4_decode_block(reader->decoder, input_bytes(input), length + LZ4_BLOCK_EXTRA,
 			     reader->block);
 	if (n < 2 || memcmp(reader->block, FORMAT_BLOCK_BEGIN, 2) != 0)
@@ -275,19 +301,13 @@ static int take_block(struct reader *reader)
 static int take_lost(struct reader *reader)
 {
 	struct input *input = &reader->input;
-	unsigned char pattern[MARK_PATTERN];
-	int64_t left = input_want(input, MARK_FRAME);
+	int64_t left;
 	struct mark mark;
 
-	if (left < 0)
-		return (int)left;
-	put_le32(pattern, FORMAT_MARK_MAGIC);
-	put_le32(pattern + 4, FORMAT_MARK_BYTES);
-	memcpy(pattern + 8, reader->mark.id, 16);
-	while (input_left(input)) {
+	while ((left = input_want(input, MARK_FRAME)) > 0) {
 		const unsigned char *bytes = input_bytes(input);
+		const unsigned char *found = find_mark(reader, &mark);
 		size_t window = input_left(input);
-		const unsigned char *found = memmem(bytes, window, pattern, sizeof pattern);
 		size_t pass = found                  ? (size_t)(found - bytes)
 			      : window >= MARK_FRAME ? window - MARK_FRAME + 1
 						     : 0;
@@ -296,19 +316,15 @@ static int take_lost(struct reader *reader)
 			if (bytes[i])
 				count_damage(reader);
 		input_take(input, pass);
-		left = input_want(input, MARK_FRAME);
-		if (left < MARK_FRAME)
-			return left < 0 ? (int)left : 0;
-		if (!found)
-			continue;
-		if (mark_read(input_bytes(input), &mark) && mark.number > reader->mark.number) {
+		if (found) {
 			count_damage(reader);
 			begin_segment(reader, &mark);
 			return 1;
 		}
-		input_take(input, 1);
+		if (window < MARK_FRAME)
+			return 0;
 	}
-	return 0;
+	return (int)left;
 }
 
 static int take_header(struct reader *reader, struct items *items)
