@@ -1,14 +1,13 @@
 /* sonde cat FILE: recording --> stdout, as text, JSON lines or CSV. */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/recording.h"
 #include "cli/when.h"
 #include "core/records.h"
-#include "wire/reader.h"
 
 static const char help[] =
 	"usage: sonde cat [OPTION]... FILE\n\n"
@@ -128,57 +127,21 @@ static void catch_interrupt(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static int print(const struct cat *cat, const char *text)
-{
-	struct pipeline_options none = { 0 };
-	struct reader_options reading = { .read = recording_read };
-	struct config config = { 0 };
-	struct recording *recording = NULL;
-	struct pipeline *pipeline = NULL;
-	struct reader *reader = NULL;
-	int status = when_range(cat->path, cat->since, cat->until, &reading.since, &reading.until);
-	int err;
-
-	if (status != EXIT_DONE)
-		return status;
-	status = EXIT_FAILED;
-	recording = recording_open(cat->path);
-	if (!recording)
-		return status;
-	reading.context = recording;
-	reader = reader_new(&reading);
-	if (reader && cat->follow)
-		recording_follow(recording, reader_state(reader));
-	if (config_read_text(&config, "cat", text) || pipeline_open(&config, &none, &pipeline)) {
-		cli_config_errors(&config);
-		goto out;
-	}
-	err = reader ? pipeline_replay(pipeline, reader) : -ENOMEM;
-	if (err == -EBADMSG)
-		cli_error(status, "%s: not a recording of sonde", cat->path);
-	else if (err && err != -EPIPE)
-		cli_error(status, "%s: %s", cat->path, strerror(-err));
-	else
-		status = recording_complain(cat->path, reader_state(reader));
-out:
-	pipeline_close(pipeline);
-	reader_free(reader);
-	recording_close(recording);
-	config_free(&config);
-	return status;
-}
-
 int verb_cat(int argc, char **argv)
 {
 	struct cat cat = { 0 };
 	struct text text = { 0 };
+	struct reading reading = { 0 };
 	int status = parse(&cat, argc, argv);
 
+	if (status == EXIT_DONE)
+		status = when_range(cat.path, cat.since, cat.until, &reading.since, &reading.until);
 	if (status == EXIT_DONE) {
 		compose(&text, &cat);
 		if (cat.follow)
 			catch_interrupt();
-		status = print(&cat, text.bytes);
+		reading.follow = cat.follow;
+		status = recording_run(cat.path, text.bytes, &reading);
 	}
 	free(text.bytes);
 	free(cat.tables.bytes);

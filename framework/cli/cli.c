@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -115,6 +116,21 @@ void text_key(struct text *text, const char *key, const char *value)
 		text_add(text, "%c", *value);
 	}
 	text_add(text, "\n");
+}
+
+int cli_output(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return isatty(STDOUT_FILENO)
+			       ? cli_misuse(
+					 "a recording is not for a terminal: use -o FILE, or pipe it")
+			       : EXIT_DONE;
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+		return cli_error(EXIT_FAILED,
+				 "%s is there already: choose another name, or remove it", path);
+	return EXIT_DONE;
 }
 
 void text_recording(struct text *text, const char *path)

@@ -49,6 +49,10 @@ __attribute__((format(printf, 2, 3))) void text_add(struct text *text, const cha
 /* A key whose value is read back as it is here. */
 void text_key(struct text *text, const char *key, const char *value);
 
+/* Whether a recording may be written there: a recording is never written over, and neither is anything else; "-" is stdout
+ * and no terminal. An exit status, said where it is not EXIT_DONE. */
+int cli_output(const char *path);
+
 /* The sink that writes a recording to this file, or to stdout where it is "-". */
 void text_recording(struct text *text, const char *path);
 
@@ -61,19 +65,5 @@ int cli_run(struct config *config, const struct pipeline_options *options, const
 
 /* The file of a profile: under conf/profiles beside the build, or the installed one. */
 void cli_profile_path(const char *name, char *path, size_t size);
-
-/* Opens a recording for reading: FILE, a folder of rotated ones, or "-". */
-struct recording;
-struct reader_state; /* wire/reader.h */
-struct recording *recording_open(const char *path);
-/* Reading waits for more at the end of the file, until `state`, its reader's, says that the sender ended, or a signal comes. */
-void recording_follow(struct recording *recording, const struct reader_state *state);
-/* The read callback of struct reader_options; context is the recording. */
-int64_t recording_read(void *recording, void *buffer, size_t size);
-void recording_close(struct recording *recording);
-
-/* What a reader noticed, where it is worth a line on stderr: the report has the rest. An exit status: EXIT_FAILED where
- * nothing could be read. */
-int recording_complain(const char *path, const struct reader_state *state);
 
 #endif

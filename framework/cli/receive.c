@@ -91,6 +91,8 @@ int verb_receive(int argc, char **argv)
 	struct text text = { 0 };
 	int status = parse(&r, argc, argv);
 
+	if (status == EXIT_DONE && !r.format)
+		status = cli_output(r.output);
 	if (status == EXIT_DONE) {
 		struct config config = { 0 };
 

@@ -144,25 +144,16 @@ static void dated_path(char *path, size_t size)
 	snprintf(path, size, "sonde-%s-%s.sonde", host, date);
 }
 
-/* The file must not be there: a recording is never written over, and neither is anything else. */
+/* "" is stdout. */
 static int choose_path(struct record *r)
 {
-	struct stat st;
-
-	if (r->output && strcmp(r->output, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			return cli_misuse(
-				"a recording is not for a terminal: use -o FILE, or pipe it");
-		return EXIT_DONE;
-	}
+	if (r->output && strcmp(r->output, "-") == 0)
+		return cli_output(r->output);
 	if (r->output)
 		snprintf(r->path, sizeof r->path, "%s", r->output);
 	else
 		dated_path(r->path, sizeof r->path);
-	if (stat(r->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-		return cli_error(EXIT_FAILED,
-				 "%s is there already: choose another name, or remove it", r->path);
-	return EXIT_DONE;
+	return cli_output(r->path);
 }
 
 static void add_collectors(struct text *text, const struct record *r)

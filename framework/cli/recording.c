@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "wire/reader.h"
+#include "cli/recording.h"
 
 struct recording {
 	char **files;
@@ -104,12 +104,7 @@ struct recording *recording_open(const char *path)
 	return recording;
 }
 
-void recording_follow(struct recording *recording, const struct reader_state *state)
-{
-	recording->follow = state;
-}
-
-int64_t recording_read(void *context, void *buffer, size_t size)
+static int64_t read_on(void *context, void *buffer, size_t size)
 {
 	static const struct timespec pause = { 0, 100 * 1000000 };
 	struct recording *recording = context;
@@ -147,7 +142,29 @@ void recording_close(struct recording *recording)
 	free(recording);
 }
 
-int recording_complain(const char *path, const struct reader_state *state)
+/* As lseek(2); rotated files and pipes have no one offset. */
+static int64_t seek(void *context, int64_t offset, int whence)
+{
+	const struct recording *recording = context;
+	off_t at = recording->nfiles == 1 ? lseek(recording->fd, offset, whence) : -1;
+
+	return at >= 0 ? at : recording->nfiles == 1 ? -errno : -ESPIPE;
+}
+
+struct reader *recording_reader(struct recording *recording, uint64_t since, uint64_t until)
+{
+	const struct reader_options options = {
+		.read = read_on, .seek = seek, .context = recording, .since = since, .until = until
+	};
+	struct reader *reader = reader_new(&options);
+
+	if (!reader)
+		cli_error(EXIT_FAILED, "%s", strerror(ENOMEM));
+	return reader;
+}
+
+/* What a reader noticed, where it is worth a line on stderr: the report has the rest. */
+static int complain(const char *path, const struct reader_state *state)
 {
 	if (!state->instants)
 		return cli_error(EXIT_FAILED, "%s: %s", path,
@@ -159,4 +176,49 @@ int recording_complain(const char *path, const struct reader_state *state)
 		cli_error(EXIT_DONE, "%s: its last %llu bytes are not whole, as after a crash",
 			  path, (unsigned long long)state->torn);
 	return EXIT_DONE;
+}
+
+static int run(struct recording *recording, const char *path, struct config *config,
+	       const struct reading *reading)
+{
+	struct pipeline_options options = { .reparse = reading->reparse };
+	struct pipeline *pipeline = NULL;
+	struct reader *reader = recording_reader(recording, reading->since, reading->until);
+	int status = EXIT_FAILED;
+	int err;
+
+	if (!reader)
+		return status;
+	if (reading->follow)
+		recording->follow = reader_state(reader);
+	err = pipeline_open(config, &options, &pipeline);
+	if (!err)
+		err = reading->reparse ? pipeline_reparse(pipeline, reader)
+				       : pipeline_replay(pipeline, reader);
+	if (config->nerrors)
+		cli_config_errors(config);
+	else if (err == -EBADMSG)
+		cli_error(status, "%s: not a recording of sonde", path);
+	else if (err && err != -EPIPE)
+		cli_error(status, "%s: %s", path, strerror(-err));
+	else
+		status = complain(path, reader_state(reader));
+	pipeline_close(pipeline);
+	reader_free(reader);
+	return status;
+}
+
+int recording_run(const char *path, const char *text, const struct reading *reading)
+{
+	struct recording *recording = recording_open(path);
+	struct config config = { 0 };
+	int status = EXIT_FAILED;
+
+	if (recording && config_read_text(&config, cli_verb, text))
+		cli_config_errors(&config);
+	else if (recording)
+		status = run(recording, path, &config, reading);
+	recording_close(recording);
+	config_free(&config);
+	return status;
 }

@@ -1,11 +1,9 @@
 /* sonde reparse REC -o NEW: today's collectors over the raw bytes of a recording. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "wire/reader.h"
+#include "cli/recording.h"
 
 static const char help[] =
 	"usage: sonde reparse [OPTION]... FILE -o NEW\n\n"
@@ -22,26 +20,11 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static struct reader *open_reader(const char *path, struct recording **recording)
-{
-	struct reader_options reading = { .read = recording_read };
-	struct reader *reader;
-
-	*recording = recording_open(path);
-	if (!*recording)
-		return NULL;
-	reading.context = *recording;
-	reader = reader_new(&reading);
-	if (!reader)
-		cli_error(EXIT_FAILED, "%s", strerror(ENOMEM));
-	return reader;
-}
-
 /* The collectors as they were configured then, and where to. An exit status. */
 static int compose(struct text *text, const char *path, const char *output)
 {
-	struct recording *recording;
-	struct reader *reader = open_reader(path, &recording);
+	struct recording *recording = recording_open(path);
+	struct reader *reader = recording ? recording_reader(recording, 0, 0) : NULL;
 	char *sections = reader ? pipeline_reparse_sections(reader) : NULL;
 	int status = EXIT_FAILED;
 
@@ -65,41 +48,9 @@ out:
 	return status;
 }
 
-static int reparse(const char *path, const struct text *text)
-{
-	struct pipeline_options run = { .reparse = true };
-	struct config config = { 0 };
-	struct pipeline *pipeline = NULL;
-	struct recording *recording = NULL;
-	struct reader *reader = NULL;
-	int status = EXIT_FAILED;
-	int err;
-
-	if (config_read_text(&config, "reparse", text->bytes) ||
-	    pipeline_open(&config, &run, &pipeline)) {
-		cli_config_errors(&config);
-		goto out;
-	}
-	reader = open_reader(path, &recording);
-	if (!reader)
-		goto out;
-	err = pipeline_reparse(pipeline, reader);
-	if (config.nerrors)
-		cli_config_errors(&config);
-	else if (err)
-		cli_error(EXIT_FAILED, "%s: %s", path, strerror(-err));
-	else
-		status = recording_complain(path, reader_state(reader));
-out:
-	pipeline_close(pipeline);
-	reader_free(reader);
-	recording_close(recording);
-	config_free(&config);
-	return status;
-}
-
 int verb_reparse(int argc, char **argv)
 {
+	static const struct reading raw = { .reparse = true };
 	const char *output = NULL;
 	struct text text = { 0 };
 	int status;
@@ -122,11 +73,11 @@ int verb_reparse(int argc, char **argv)
 		return cli_misuse("one recording is wanted");
 	if (!output)
 		return cli_misuse("where to? -o NEW");
-	if (strcmp(output, "-") != 0 && access(output, F_OK) == 0)
-		return cli_error(EXIT_FAILED, "%s is there already: choose another name", output);
-	status = compose(&text, argv[optind], output);
+	status = cli_output(output);
 	if (status == EXIT_DONE)
-		status = reparse(argv[optind], &text);
+		status = compose(&text, argv[optind], output);
+	if (status == EXIT_DONE)
+		status = recording_run(argv[optind], text.bytes, &raw);
 	free(text.bytes);
 	return status;
 }

@@ -1,10 +1,9 @@
 /* sonde report FILE...: recording --> analyzers --> report. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "wire/reader.h"
+#include "cli/recording.h"
 
 static const char help[] =
 	"usage: sonde report [OPTION]... FILE...\n\n"
@@ -62,47 +61,9 @@ static int compose(struct text *text, const char *config_path, const char *outpu
 	return EXIT_DONE;
 }
 
-static int report_one(const char *path, const struct text *text)
-{
-	struct config config = { 0 };
-	struct pipeline_options none = { 0 };
-	struct reader_options reading = { .read = recording_read };
-	struct recording *recording = recording_open(path);
-	struct reader *reader = NULL;
-	struct pipeline *pipeline = NULL;
-	int status = EXIT_FAILED;
-	int err;
-
-	if (!recording)
-		return EXIT_FAILED;
-	reading.context = recording;
-	reader = reader_new(&reading);
-	if (!reader) {
-		cli_error(EXIT_FAILED, "%s", strerror(ENOMEM));
-		goto out;
-	}
-	if (config_read_text(&config, "report", text->bytes) ||
-	    pipeline_open(&config, &none, &pipeline)) {
-		cli_config_errors(&config);
-		goto out;
-	}
-	err = pipeline_replay(pipeline, reader);
-	if (err == -EBADMSG)
-		status = cli_error(EXIT_FAILED, "%s: not a recording of sonde", path);
-	else if (err)
-		status = cli_error(EXIT_FAILED, "%s: %s", path, strerror(-err));
-	else
-		status = recording_complain(path, reader_state(reader));
-out:
-	pipeline_close(pipeline);
-	reader_free(reader);
-	recording_close(recording);
-	config_free(&config);
-	return status;
-}
-
 int verb_report(int argc, char **argv)
 {
+	static const struct reading all = { 0 };
 	const char *config = NULL;
 	const char *output = NULL;
 	struct text text = { 0 };
@@ -127,9 +88,11 @@ int verb_report(int argc, char **argv)
 	}
 	if (optind == argc)
 		return cli_misuse("which recording? give a file, a folder or -");
+	if (output && optind + 1 < argc)
+		return cli_misuse("--output takes the report of one recording");
 	status = compose(&text, config, output);
 	for (int i = optind; status == EXIT_DONE && i < argc; i++)
-		status = report_one(argv[i], &text);
+		status = recording_run(argv[i], text.bytes, &all);
 	free(text.bytes);
 	return status;
 }

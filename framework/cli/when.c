@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/recording.h"
 #include "cli/when.h"
-#include "wire/reader.h"
 
 struct span {
 	uint64_t begin, end; /* CLOCK_BOOTTIME ns of the first and the last instant */
@@ -14,7 +14,6 @@ struct span {
 
 static int find_span(const char *path, bool to_the_end, struct span *span)
 {
-	struct reader_options reading = { .read = recording_read };
 	const struct instant *instant;
 	struct recording *recording;
 	struct reader *reader;
@@ -25,8 +24,7 @@ static int find_span(const char *path, bool to_the_end, struct span *span)
 	recording = recording_open(path);
 	if (!recording)
 		return EXIT_FAILED;
-	reading.context = recording;
-	reader = reader_new(&reading);
+	reader = recording_reader(recording, 0, 0);
 	got = reader ? reader_next(reader, &instant) : -ENOMEM;
 	if (got == 1) {
 		*span = (struct span) { instant->begin, instant->end, instant->realtime };
