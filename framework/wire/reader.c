@@ -138,6 +138,36 @@ static int lose_segment(struct reader *reader, const char *what)
 	return 1;
 }
 
+/* The next whole mark of this stream with a higher number among the bytes that are there. */
+static const unsigned char *find_mark(const struct reader *reader, struct mark *mark)
+{
+	const unsigned char *bytes = input_bytes(&reader->input);
+	const unsigned char *end = bytes + input_left(&reader->input);
+	unsigned char pattern[MARK_PATTERN];
+
+	put_le32(pattern, FORMAT_MARK_MAGIC);
+	put_le32(pattern + 4, FORMAT_MARK_BYTES);
+	memcpy(pattern + 8, reader->mark.id, 16);
+	for (; (bytes = memmem(bytes, (size_t)(end - bytes), pattern, sizeof pattern)); bytes++)
+		if (end - bytes >= MARK_FRAME && mark_read(bytes, mark) &&
+		    mark->number > reader->mark.number)
+			return bytes;
+	return NULL;
+}
+
+/* A mark, a header, a block or an end of this length is wrong. A power cut leaves zeros from the middle of one on: it is not
+ * counted unless something else follows. */
+static int lose_unit(struct reader *reader, size_t length, const char *what)
+{
+	struct input *input = &reader->input;
+	struct mark mark;
+
+	if (input_want(input, length + MARK_FRAME) >= (int64_t)length &&
+	    !input_bytes(input)[length - 1] && !find_mark(reader, &mark))
+		input_take(input, length);
+	return lose_segment(reader, what);
+}
+
 static void begin_segment(struct reader *reader, const struct mark *mark)
 {
 	if (reader->place != PLACE_START && memcmp(mark->id, reader->mark.id, 16) != 0) {
@@ -174,8 +204,7 @@ static int take_between(struct reader *reader)
 		reader->place = PLACE_SKIP;
 		return 1;
 	}
-	lose(reader, "no segment begins at byte %llu", (unsigned long long)input_offset(input));
-	return 1;
+	return lose_unit(reader, MARK_FRAME, "no segment begins behind it");
 }
 
 static int take_start(struct reader *reader)
@@ -216,7 +245,7 @@ static int take_frame_header(struct reader *reader)
 	if (left < LZ4_HEADER_BYTES)
 		return left < 0 ? (int)left : 0;
 	if (lz4_decode_begin(reader->decoder, input_bytes(input)))
-		return lose_segment(reader, "no frame where one should begin");
+		return lose_unit(reader, LZ4_HEADER_BYTES, "no frame where one should begin");
 	input_take(input, LZ4_HEADER_BYTES);
 	tables_reset(&reader->tables);
 	reader->place = PLACE_SEGMENT;
@@ -234,28 +263,11 @@ static int take_segment_end(struct reader *reader)
 	if (left < LZ4_END_BYTES)
 		return left < 0 ? (int)left : 0;
 	if (lz4_decode_end(reader->decoder, input_bytes(input)))
-		return lose_segment(reader, "its checksum is wrong");
+		return lose_unit(reader, LZ4_END_BYTES, "its checksum is wrong");
 	input_take(input, LZ4_END_BYTES);
 	reader->whole = input_offset(input);
 	reader->place = PLACE_BETWEEN;
 	return 1;
-}
-
-/* The next whole mark of this stream with a higher number among the bytes that are there. */
-static const unsigned char *find_mark(const struct reader *reader, struct mark *mark)
-{
-	const unsigned char *bytes = input_bytes(&reader->input);
-	const unsigned char *end = bytes + input_left(&reader->input);
-	unsigned char pattern[MARK_PATTERN];
-
-	put_le32(pattern, FORMAT_MARK_MAGIC);
-	put_le32(pattern + 4, FORMAT_MARK_BYTES);
-	memcpy(pattern + 8, reader->mark.id, 16);
-	for (; (bytes = memmem(bytes, (size_t)(end - bytes), pattern, sizeof pattern)); bytes++)
-		if (end - bytes >= MARK_FRAME && mark_read(bytes, mark) &&
-		    mark->number > reader->mark.number)
-			return bytes;
-	return NULL;
 }
 
 /* The input ends in a block: it is torn, unless it only seems so long since its length is damaged. */
@@ -289,7 +301,7 @@ static int take_block(struct reader *reader)
 	n = lz4_decode_block(reader->decoder, input_bytes(input), length + LZ4_BLOCK_EXTRA,
 			     reader->block);
 	if (n < 2 || memcmp(reader->block, FORMAT_BLOCK_BEGIN, 2) != 0)
-		return lose_segment(reader, "a damaged block");
+		return lose_unit(reader, length + LZ4_BLOCK_EXTRA, "a damaged block");
 	input_take(input, length + LZ4_BLOCK_EXTRA);
 	reader->whole = input_offset(input);
 	reader->block_at = 2;

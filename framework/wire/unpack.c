@@ -55,7 +55,7 @@ static inline int add_bytes(struct sink *sink, enum item_kind kind, const char *
 
 	if (add(sink, kind, length, &item))
 		return -1;
-	item->bytes = bytes;
+	item->bytes = bytes ? bytes : ""; /* the template has none for a length of 0 */
 	return 0;
 }
 
