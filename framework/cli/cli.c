@@ -173,23 +173,20 @@ int cli_run(struct config *config, const struct pipeline_options *options, const
 	return status;
 }
 
-#ifndef SONDE_CONF_DIR
-#define SONDE_CONF_DIR "/usr/local/share/sonde"
-#endif
-
-void cli_profile_path(const char *name, char *path, size_t size)
+bool cli_profile_path(const char *name, char *path, size_t size)
 {
+	/* As built, beside the tree's own profiles, and as installed: PREFIX/bin beside PREFIX/share. */
+	static const char *const folders[] = { "conf", "share/sonde" };
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-	/* build/sonde reads the tree's own profiles, two folders up from the program. */
-	if (n > 0) {
-		exe[n] = 0;
-		for (int up = 0; up < 2 && strrchr(exe, '/'); up++)
-			*strrchr(exe, '/') = 0;
-		if ((size_t)snprintf(path, size, "%s/conf/profiles/%s.ini", exe, name) < size &&
-		    access(path, R_OK) == 0)
-			return;
+	exe[n > 0 ? n : 0] = 0;
+	for (int up = 0; up < 2 && strrchr(exe, '/'); up++)
+		*strrchr(exe, '/') = 0;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		snprintf(path, size, "%s/%s/profiles/%s.ini", exe, folders[i], name);
+		if (access(path, R_OK) == 0)
+			return true;
 	}
-	snprintf(path, size, SONDE_CONF_DIR "/profiles/%s.ini", name);
+	return false;
 }

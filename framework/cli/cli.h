@@ -63,7 +63,7 @@ int cli_config_errors(const struct config *config);
  * Frees the configuration. An exit status. */
 int cli_run(struct config *config, const struct pipeline_options *options, const char *subject);
 
-/* The file of a profile: under conf/profiles beside the build, or the installed one. */
-void cli_profile_path(const char *name, char *path, size_t size);
+/* The file of a profile: under conf/profiles beside the build, or the installed one. False where there is none. */
+bool cli_profile_path(const char *name, char *path, size_t size);
 
 #endif

@@ -63,6 +63,7 @@ struct record {
 	uint64_t pid;
 	bool network, capture, quiet;
 	char path[4096]; /* of the file, "" for stdout */
+	char profile_path[4096];
 	pid_t child;
 	int release[2]; /* a byte lets the child exec, an end lets it go */
 	int failed[2];  /* close-on-exec: the child's errno comes here where exec failed */
@@ -120,6 +121,8 @@ static int parse(struct record *r, int argc, char **argv)
 			return cli_bad_option(argv, c);
 		}
 	}
+	if (r->profile && !cli_profile_path(r->profile, r->profile_path, sizeof r->profile_path))
+		return cli_misuse("there is no profile \"%s\"", r->profile);
 	r->command = optind < argc ? argv + optind : NULL;
 	if (r->command && strcmp(argv[optind - 1], "--") != 0)
 		return cli_misuse("what is \"%s\"? a command to record stands behind --",
@@ -195,11 +198,9 @@ static void compose(struct text *text, const struct record *r)
 static void read_profile(struct config *config, const struct record *r, const char *text)
 {
 	struct config own = { 0 };
-	char path[4096];
 
 	if (r->profile) {
-		cli_profile_path(r->profile, path, sizeof path);
-		config_read(config, path);
+		config_read(config, r->profile_path);
 		config_read_text(&own, "record", text);
 		for (size_t i = 0; i < own.nsections; i++)
 			config_remove(config, own.sections[i].name);

@@ -270,6 +270,35 @@ static void print_metrics(struct page *page, const struct gathered *gathered)
 
 /* ---- data quality ---- */
 
+/* A late tick is missed by every section of its lane: one line for all of them. */
+static bool alike(const struct gaps *a, const struct gaps *b)
+{
+	return a->count == b->count && a->lost == b->lost && a->time == b->time &&
+	       strcmp(a->reason, b->reason) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+static bool told_before(const struct gaps *gaps, uint32_t i)
+{
+	for (uint32_t n = 0; n < i; n++)
+		if (alike(&gaps[n], &gaps[i]))
+			return true;
+	return false;
+}
+
+static void print_sections(struct page *page, const struct gaps *gaps, uint32_t i, uint32_t count)
+{
+	const char *before = " in [";
+
+	for (uint32_t n = i; n < count; n++) {
+		if (!*gaps[n].instance || !alike(&gaps[n], &gaps[i]))
+			continue;
+		page_print(page, "%s", before);
+		page_text(page, gaps[n].instance);
+		page_print(page, "]");
+		before = " [";
+	}
+}
+
 static void print_gaps(struct page *page, const struct gathered *gathered)
 {
 	const struct gaps *gaps = gathered->gaps.items;
@@ -277,14 +306,12 @@ static void print_gaps(struct page *page, const struct gathered *gathered)
 	for (uint32_t i = 0; i < gathered->gaps.count; i++) {
 		char time[40];
 
+		if (told_before(gaps, i))
+			continue;
 		say_duration(time, sizeof time, gaps[i].time);
 		page_print(page, "  gap       %llu x ", (unsigned long long)gaps[i].count);
 		page_text(page, gaps[i].reason);
-		if (*gaps[i].instance) {
-			page_print(page, " in [");
-			page_text(page, gaps[i].instance);
-			page_print(page, "]");
-		}
+		print_sections(page, gaps, i, gathered->gaps.count);
 		page_print(page, ", %s in all", time);
 		if (gaps[i].lost)
 			page_print(page, ", %llu instants lost", (unsigned long long)gaps[i].lost);

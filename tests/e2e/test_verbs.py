@@ -46,6 +46,7 @@ def test_version(sonde):
         (["record", "-d", "soon"], "-"),
         (["record", "make"], "behind --"),
         (["record", "-p", "0"], "whole number"),
+        (["record", "--profile", "shed"], 'no profile "shed"'),
         (["report"], "which recording"),
         (["cat"], "one recording"),
         (["agent"], "-c FILE"),
@@ -221,3 +222,20 @@ def test_kill_loses_at_most_two_seconds(sonde, agent, tmp_path, wait_until):
     done = sonde("cat", "--json", "-t", "loadavg", path)
     assert done.returncode == 0
     assert killed - rows(done.stdout)[-1]["time"] < 2.5e9
+
+
+@pytest.mark.parametrize("profile", ["quiet", "sched", "numa", "memory", "ci"])
+def test_profiles_record(sonde, tmp_path, profile):
+    path = tmp_path / "p.sonde"
+    done = sonde("record", "--profile", profile, "--max-frames", "2", "-i", "50ms", "-o", path)
+    assert done.returncode == 0, done.stderr
+    tables = {row["table"] for row in rows(sonde("cat", "--json", path).stdout)}
+    assert len(tables - {"note", "end", "gap"}) >= 2
+
+
+def test_report_of_several_and_one_output(sonde, recording, tmp_path):
+    done = sonde("report", "-o", tmp_path / "r.txt", recording, recording)
+    assert done.returncode == 2
+    done = sonde("report", recording, recording)
+    assert done.returncode == 0
+    assert done.stdout.count("Data quality") == 2

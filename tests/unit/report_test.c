@@ -164,12 +164,14 @@ static void note_and_gap(struct sonde_frame *frame)
 		records_str(frame, &row, NOTE_INSTANCE, "psi");
 		records_str(frame, &row, NOTE_LEVEL, "notice");
 		records_str(frame, &row, NOTE_TEXT, "no PSI: boot with psi=1");
-		records_row(frame, RECORD_GAP, &row);
-		records_str(frame, &row, GAP_INSTANCE, "disk");
-		records_str(frame, &row, GAP_REASON, "missed");
-		sonde_set_u64(&row, GAP_BEGIN, 1000000000);
-		sonde_set_u64(&row, GAP_END, 3000000000);
-		sonde_set_u64(&row, GAP_LOST, 2);
+		for (int n = 0; n < 2; n++) {
+			records_row(frame, RECORD_GAP, &row);
+			records_str(frame, &row, GAP_INSTANCE, n ? "cpu" : "disk");
+			records_str(frame, &row, GAP_REASON, "missed");
+			sonde_set_u64(&row, GAP_BEGIN, 1000000000);
+			sonde_set_u64(&row, GAP_END, 3000000000);
+			sonde_set_u64(&row, GAP_LOST, 2);
+		}
 	}
 }
 
@@ -207,7 +209,8 @@ static void whole_report(void)
 	CU_ASSERT(has(&page, "action    as above\n"));
 	CU_ASSERT(has(&page, "clear     cpu.steal\n"));
 	CU_ASSERT(has(&page, "  mem.pressure                no psi in the recording\n"));
-	CU_ASSERT(has(&page, "  gap       2 x missed in [disk], 4.0 s in all, 4 instants lost\n"));
+	CU_ASSERT(has(&page,
+		      "  gap       2 x missed in [disk] [cpu], 4.0 s in all, 4 instants lost\n"));
 	CU_ASSERT_EQUAL(gathered.notes.count, 1);
 	CU_ASSERT(has(&page, "  note      [psi] no PSI: boot with psi=1\n"));
 	CU_ASSERT(!has(&page, "\033"));
