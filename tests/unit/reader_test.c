@@ -287,6 +287,91 @@ static void not_recordings(void)
 	}
 }
 
+/* ---- What a writer may put in */
+
+/* Cases 151 and 153: instants whose time goes back are as they were, in the order in which they came. */
+static void time_goes_back(void)
+{
+	static const uint64_t begins[] = { 10000, 12000, 11000, 1, UINT64_MAX - 300, 5 };
+	struct sonde_schema *task = make_schema(&t_table);
+	struct scene scene = { 0 };
+	struct bytes bytes = { 0 };
+	struct writer_options options = { .emit = bytes_emit,
+					  .context = &bytes,
+					  .segment_instants = 4 };
+	struct writer *writer = writer_new(&options);
+	struct text want = { 0 }, got;
+	int end;
+
+	scene_table(&scene, task, "process");
+	for (uint64_t i = 0; i < 6; i++) {
+		frame_begin(&scene.frame);
+		scene_task(&scene, 0, 7, "a", i);
+		text_instant(&want, scene_instant(&scene, 100 - i * i, begins[i]));
+		CU_ASSERT_EQUAL(writer_instant(writer, &scene.instant), 0);
+	}
+	CU_ASSERT_EQUAL(writer_close(writer), 0);
+	got = text_stream(&bytes, &end, NULL);
+	CU_ASSERT_EQUAL(end, 0);
+	CU_ASSERT_STRING_EQUAL(got.bytes, want.bytes);
+	free(got.bytes);
+	free(want.bytes);
+	bytes_free(&bytes);
+	frame_free(&scene.frame);
+	schema_free(task);
+}
+
+/* Case 184: the largest header and the widest table that a writer makes are none that a reader refuses. */
+static void largest(void)
+{
+	static struct sonde_column columns[4096];
+	static char names[4096][16], text[FORMAT_NAME_BYTES + 1];
+	struct sonde_tag tags[FORMAT_TAGS];
+	struct sonde_stream_header header = a_header;
+	struct sonde_schema *schema;
+	struct scene scene = { 0 };
+	struct bytes bytes = { 0 };
+	struct writer_options options = { .emit = bytes_emit, .context = &bytes };
+	struct writer *writer = writer_new(&options);
+	struct reader_state state;
+	struct sonde_row row;
+	struct text want = { 0 }, got;
+	struct instant instant;
+	int end;
+
+	for (int i = 0; i < 4096; i++) {
+		snprintf(names[i], sizeof names[i], "c%d", i);
+		columns[i] = (struct sonde_column) { names[i], SONDE_HIST, SONDE_COUNTER,
+						     SONDE_COUNT("things"), .slots = 4 };
+	}
+	memset(text, 'x', FORMAT_NAME_BYTES);
+	for (int i = 0; i < FORMAT_TAGS; i++)
+		tags[i] = (struct sonde_tag) { text, text };
+	header.tags = tags;
+	header.ntags = FORMAT_TAGS;
+	schema = make_schema(&(struct sonde_table) { "wide", SONDE_ARRAY(columns), .origin = "" });
+	scene_table(&scene, schema, "wide");
+	frame_begin(&scene.frame);
+	frame_row(&scene.frame, 0, &row);
+	for (uint32_t i = 0; i < 16384; i++)
+		sonde_set_u64(&row, i, UINT64_MAX / 2 - i);
+	instant = *scene_instant(&scene, 1, 1000);
+	instant.header = &header;
+	text_instant(&want, &instant);
+	CU_ASSERT_EQUAL(writer_instant(writer, &instant), 0);
+	CU_ASSERT_EQUAL(writer_close(writer), 0);
+	got = text_stream(&bytes, &end, &state);
+	CU_ASSERT_EQUAL(end, 0);
+	CU_ASSERT_EQUAL(state.damaged, 0);
+	CU_ASSERT_EQUAL(state.changed_values, 16384);
+	CU_ASSERT_STRING_EQUAL(got.bytes, want.bytes);
+	free(got.bytes);
+	free(want.bytes);
+	bytes_free(&bytes);
+	frame_free(&scene.frame);
+	schema_free(schema);
+}
+
 /* ---- Hostile content, checksums all right */
 
 static void put_segment(struct bytes *bytes, uint64_t number, const struct pack *content)
@@ -372,6 +457,8 @@ CU_TestInfo tests[] = {
 	{ "a forged segment in a name", forged },
 	{ "concatenated recordings", concatenated },
 	{ "what is no recording", not_recordings },
+	{ "time that goes back", time_goes_back },
+	{ "the largest header and table", largest },
 	{ "hostile objects", hostile_objects },
 	CU_TEST_INFO_NULL,
 };
