@@ -1,7 +1,7 @@
-/* Preloaded into a program (LD_PRELOAD, ld.so(8)): counts what its threads allocate once a warm-up is over; what was counted
- * goes to the file that ALLOCATIONS_FILE names, at exit. ALLOCATIONS_AFTER is the warm-up and ALLOCATIONS_FOR the time that
- * is watched, in seconds. */
+/* Preloaded into a program (LD_PRELOAD, ld.so(8)): counts what its threads allocate while the file that ALLOCATIONS_WHILE
+ * names is there; what was counted goes to the file that ALLOCATIONS_FILE names, at exit. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,13 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CALLERS = 32 };
 
-static time_t armed_at, over_at;
+static const char *while_there;
 static atomic_ulong counted;
 static struct caller {
 	const char *function;
@@ -25,11 +23,12 @@ static struct caller {
 
 static void count(const char *function, void *from)
 {
-	struct timespec now;
+	int err = errno;
+	bool watched = while_there && access(while_there, F_OK) == 0;
 	unsigned long at;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec < armed_at || now.tv_sec >= over_at)
+	errno = err;
+	if (!watched)
 		return;
 	at = atomic_fetch_add(&counted, 1);
 	if (at >= CALLERS)
@@ -42,6 +41,7 @@ static void count(const char *function, void *from)
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
 void *malloc(size_t size)
 {
@@ -61,15 +61,15 @@ void *realloc(void *block, size_t size)
 	return __libc_realloc(block, size);
 }
 
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	count("aligned_alloc", __builtin_return_address(0));
+	return __libc_memalign(alignment, size);
+}
+
 __attribute__((constructor)) static void arm(void)
 {
-	const char *after = getenv("ALLOCATIONS_AFTER");
-	const char *length = getenv("ALLOCATIONS_FOR");
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	armed_at = now.tv_sec + (after ? atol(after) : 10);
-	over_at = armed_at + (length ? atol(length) : 10);
+	while_there = getenv("ALLOCATIONS_WHILE");
 }
 
 /* fprintf() would allocate; at exit that does not matter any more, but must not be counted. */
@@ -79,7 +79,7 @@ __attribute__((destructor)) static void tell(void)
 	const char *path = getenv("ALLOCATIONS_FILE");
 	FILE *out;
 
-	over_at = 0;
+	while_there = NULL;
 	out = path ? fopen(path, "we") : NULL;
 	if (!out)
 		return;

@@ -146,8 +146,9 @@ def allocations():
     """Over 1,000 ticks, ten seconds after the start, with processes coming and going."""
     found = fresh("allocations.txt")
     config = configuration("allocations", "10ms", ALL, fresh("allocations.sonde"))
-    environment = dict(os.environ, LD_PRELOAD=str(OUT / "allocations.so"), ALLOCATIONS_FILE=str(found), ALLOCATIONS_AFTER="10",
-                       ALLOCATIONS_FOR="11")
+    watched = fresh("allocations.watched")
+    environment = dict(os.environ, LD_PRELOAD=str(OUT / "allocations.so"), ALLOCATIONS_FILE=str(found),
+                       ALLOCATIONS_WHILE=str(watched))
     trace = fresh("allocations.strace")
     with Running(SONDE, "agent", "-c", config, env=environment) as ours:
         begin = now()
@@ -155,8 +156,10 @@ def allocations():
         while now() - begin < 22:
             subprocess.run(["sleep", "0.03"])
             if tracer is None and now() - begin > 10:
+                watched.touch()
                 tracer = subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=mmap,mremap,brk", "-o", str(trace), "-p",
                                            str(ours.pid)], stderr=subprocess.DEVNULL)
+        watched.unlink()
         tracer.terminate()
         tracer.wait()
     lines = found.read_text().splitlines()
