@@ -270,10 +270,10 @@ static void concatenated(void)
 
 static void not_recordings(void)
 {
-	static const char *const texts[] = { "", "a",
-					     "#!/bin/sh\necho a text file that is longer\n",
-					     "\x04\x22\x4d\x18\x64\x40\xa7 another LZ4 frame, with "
-					     "more than forty bytes" };
+	static const char *const texts[] = {
+		"", "a", "#!/bin/sh\necho a text file that is longer\n",
+		"\x04\x22\x4d\x18\x64\x40\xa7 another LZ4 frame, of 40 bytes or more"
+	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		struct bytes bytes = { .data = (unsigned char *)texts[i],
