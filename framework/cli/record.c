@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -173,7 +174,7 @@ static void add_process(struct text *text, const struct record *r)
 		return;
 	text_add(text, "[process]\noptional = yes\n");
 	if (r->child)
-		text_add(text, "subtree = %d\ncmdline = full\n", (int)r->child);
+		text_add(text, "subtree = %d\ncmdline = full\n", (int)getpid());
 	else if (r->pid)
 		text_add(text, "pids = %llu\n", (unsigned long long)r->pid);
 }
@@ -214,7 +215,9 @@ static int fork_command(struct record *r)
 {
 	char go;
 
-	if (pipe2(r->release, O_CLOEXEC) || pipe2(r->failed, O_CLOEXEC))
+	/* A daemon of the command's becomes a child of ours, and so stays in the tree that is recorded. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) || pipe2(r->release, O_CLOEXEC) ||
+	    pipe2(r->failed, O_CLOEXEC))
 		return -errno;
 	r->child = fork();
 	if (r->child < 0)
@@ -294,6 +297,7 @@ static int record(struct record *r)
 	compose(&text, r);
 	read_profile(&config, r, text.bytes);
 	r->run.watch_pid = r->child ? r->child : (int64_t)r->pid;
+	r->run.adopts = r->child != 0;
 	r->run.started = started;
 	r->run.context = r;
 	if (!r->quiet && isatty(STDERR_FILENO))

@@ -265,6 +265,11 @@ struct workers *workers_new(struct foreign *foreign)
 	return workers;
 }
 
+bool workers_any(const struct workers *workers)
+{
+	return workers && workers->first;
+}
+
 void workers_give_up(struct workers *workers, uint64_t deadline)
 {
 	atomic_store(&workers->give_up, deadline);

@@ -11,6 +11,9 @@ struct isolated;
 struct workers *workers_new(struct foreign *foreign);
 void workers_free(struct workers *workers);
 
+/* Whether there is any: its process is waited for where it ends. */
+bool workers_any(const struct workers *workers);
+
 /* The pipeline stops: no call of a worker lasts longer than until `deadline`, CLOCK_MONOTONIC ns. */
 void workers_give_up(struct workers *workers, uint64_t deadline);
 

@@ -240,6 +240,17 @@ static void end_with(struct run *run, const char *reason, bool last_sample)
 	run->last_sample = last_sample;
 }
 
+/* Orphans that ended; who else is waited for, by whom, is not taken: the watched process, and workers. */
+static void reap_orphans(const struct pipeline *pipeline)
+{
+	siginfo_t info = { 0 };
+
+	while (!workers_any(pipeline->workers) &&
+	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+	       info.si_pid != pipeline->options.watch_pid)
+		waitpid(info.si_pid, NULL, WNOHANG);
+}
+
 static void take_signals(struct pipeline *pipeline, struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -247,6 +258,8 @@ static void take_signals(struct pipeline *pipeline, struct run *run)
 	while (read(run->signals, &info, sizeof info) == sizeof info) {
 		if (info.ssi_signo == SIGHUP)
 			pipeline_reload(pipeline);
+		else if (info.ssi_signo == SIGCHLD)
+			reap_orphans(pipeline);
 		else
 			end_with(run, "signal", true);
 	}
@@ -356,6 +369,8 @@ static int open_events(struct pipeline *pipeline, struct run *run)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	if (pipeline->options.adopts)
+		sigaddset(&set, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (run->signals < 0)

@@ -1,6 +1,7 @@
 /* Whose files are read: all processes, chosen ones, or the descendants of some; within budgets of rows and descriptors the
  * busiest. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "collect.h"
 
@@ -83,6 +84,14 @@ static int list(struct sonde_instance *self, struct pids *pids)
 	return n < 0 ? (int)n : 0;
 }
 
+/* As a tree's root; chosen as a process it is one like any other. */
+static bool is_self(const struct sonde_instance *self, uint32_t pid)
+{
+	const struct state *state = self->state;
+
+	return state->mode == SELECT_SUBTREE && !*self->root && pid == (uint32_t)getpid();
+}
+
 /* The chosen pids are those that live now: who gets such a number later is somebody else. */
 static int find_chosen(struct sonde_instance *self)
 {
@@ -97,7 +106,7 @@ static int find_chosen(struct sonde_instance *self)
 			sonde_note(self, "no process %u", state->chosen[i]);
 			continue;
 		}
-		task->flags |= TASK_MEMBER;
+		task->flags |= is_self(self, task->pid) ? TASK_SELF : TASK_MEMBER;
 		found++;
 	}
 	return found ? 0 : sonde_unavailable(self, "none of the processes chosen lives");
@@ -131,11 +140,11 @@ int select_start(struct sonde_instance *self)
 	return 0;
 }
 
-static bool is_member(const struct tasks *tasks, uint32_t pid)
+static bool is_any(const struct tasks *tasks, uint32_t pid, uint8_t flags)
 {
 	const struct task *task = tasks_find(tasks, pid);
 
-	return task && task->flags & TASK_MEMBER;
+	return task && task->flags & flags;
 }
 
 /* Who is new belongs to the tree by its parent; or, where that one ended before it was seen, by the leader of its process
@@ -161,8 +170,9 @@ static void follow(struct sonde_instance *self)
 			struct task *task = &tasks->task[tasks->order[i]];
 
 			if (!(task->flags & TASK_NEW) || task->flags & TASK_MEMBER ||
-			    !(is_member(tasks, task->ppid) || is_member(tasks, task->pgrp) ||
-			      is_member(tasks, task->session)))
+			    !(is_any(tasks, task->ppid, TASK_MEMBER | TASK_SELF) ||
+			      is_any(tasks, task->pgrp, TASK_MEMBER) ||
+			      is_any(tasks, task->session, TASK_MEMBER)))
 				continue;
 			task->flags |= TASK_MEMBER;
 			found = true;

@@ -13,6 +13,7 @@ enum task_flags {
 	TASK_ROW = 1 << 2,    /* it is among the `max` that get rows */
 	TASK_KEPT = 1 << 3,   /* its descriptors are kept between samples */
 	TASK_NEW = 1 << 4,    /* identified since the tree was followed last */
+	TASK_SELF = 1 << 5,   /* sonde as the root of a tree: not of it, its children are */
 };
 
 struct task {
