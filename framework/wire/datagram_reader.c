@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/records.h"
 #include "wire/datagram.h"
+#include "wire/gap.h"
 #include "wire/gather.h"
 #include "wire/lz4.h"
 
@@ -179,9 +179,8 @@ static bool add_gap(struct datagram_reader *reader, struct sender *sender, uint6
 	uint64_t lost = counts->lost > sender->told_lost ? counts->lost - sender->told_lost : 0;
 	uint64_t late = counts->late - sender->told_late;
 	uint64_t unknown = counts->unknown_table - sender->told_unknown;
-	struct sonde_view views[RECORD_TABLES];
-	struct sonde_row row;
 	char text[160];
+	const struct gap gap = { .reason = "lost", .text = text, .begin = since, .end = until };
 
 	sender->told_lost = counts->lost;
 	sender->told_late = counts->late;
@@ -192,19 +191,7 @@ static bool add_gap(struct datagram_reader *reader, struct sender *sender, uint6
 		 "of its datagrams %llu did not come, %llu came too late; %llu rows were of tables "
 		 "that did not come",
 		 (unsigned long long)lost, (unsigned long long)late, (unsigned long long)unknown);
-	frame_begin(&reader->records);
-	if (records_row(&reader->records, RECORD_GAP, &row))
-		return false;
-	records_str(&reader->records, &row, GAP_INSTANCE, "");
-	records_str(&reader->records, &row, GAP_REASON, "lost");
-	records_str(&reader->records, &row, GAP_TEXT, text);
-	if (since)
-		sonde_set_u64(&row, GAP_BEGIN, since);
-	sonde_set_u64(&row, GAP_END, until);
-	frame_views(&reader->records, views);
-	*view = views[RECORD_GAP];
-	view->instance = "";
-	return true;
+	return gap_view(&reader->records, &gap, view);
 }
 
 enum gathering { GATHERED, WAITS }; /* WAITS: for a definition */

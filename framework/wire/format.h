@@ -43,6 +43,9 @@ enum {
 	FORMAT_TAGS = 64,
 };
 
+/* Segments whose number is a multiple of it have the help of their tables. */
+#define FORMAT_HELP_EVERY 16
+
 /* Limits of datagrams. */
 enum {
 	FORMAT_DATAGRAM_LEAST = 512,  /* a writer may have this size for one at least, */

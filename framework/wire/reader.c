@@ -6,10 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/records.h"
 #include "wire/clock.h"
+#include "wire/gap.h"
 #include "wire/index.h"
 #include "wire/input.h"
+#include "wire/lookup.h"
 #include "wire/lz4.h"
 #include "wire/reader.h"
 #include "wire/tables.h"
@@ -363,39 +364,39 @@ static bool outside(const struct reader *reader, uint64_t begin)
 /* What was passed over, as a row of the table `gap`, into the view behind the others. */
 static void add_gap(struct reader *reader, struct sonde_view *view)
 {
-	struct sonde_view views[RECORD_TABLES];
-	struct sonde_row row;
+	struct instant *instant = &reader->instant;
+	struct gap gap = { .reason = "damaged", .text = reader->lost_text, .end = instant->begin };
 
-	frame_begin(&reader->records);
-	if (records_row(&reader->records, RECORD_GAP, &row))
-		return;
-	records_str(&reader->records, &row, GAP_INSTANCE, "");
-	records_str(&reader->records, &row, GAP_REASON, "damaged");
-	records_str(&reader->records, &row, GAP_TEXT, reader->lost_text);
-	sonde_set_u64(&row, GAP_END, reader->instant.begin);
-	if (reader->any) {
-		sonde_set_u64(&row, GAP_BEGIN, reader->last_end);
-		if (reader->instant.sequence > reader->last_sequence)
-			sonde_set_u64(&row, GAP_LOST,
-				      reader->instant.sequence - reader->last_sequence - 1);
-	}
-	frame_views(&reader->records, views);
-	*view = views[RECORD_GAP];
-	view->instance = "";
-	reader->instant.nviews++;
+	if (reader->any)
+		gap.begin = reader->last_end;
+	if (reader->any && instant->sequence > reader->last_sequence)
+		gap.lost = instant->sequence - reader->last_sequence - 1;
+	if (gap_view(&reader->records, &gap, view))
+		instant->nviews++;
 	reader->gap = false;
 }
 
-static void finish_view(struct reader *reader, struct sonde_view *view)
+/* Whether the sender says in this view that it stopped. */
+static bool is_end(const struct sonde_view *view)
 {
-	view->header = reader->header;
-	view->sequence = reader->instant.sequence;
-	view->begin = reader->instant.begin;
-	view->end = reader->instant.end;
-	view->realtime = reader->instant.realtime;
-	if (strcmp(view->schema->name, "end") == 0 && view->schema->flags & SONDE_EVENTS &&
-	    view->nrows)
-		reader->state.ended = true;
+	return view->nrows && view->schema->flags & SONDE_EVENTS &&
+	       strcmp(view->schema->name, "end") == 0;
+}
+
+/* Over what is before `since`, once, where an index knows the way. 1, or negative errno. */
+static int jump(struct reader *reader)
+{
+	int moved = lookup(&reader->input, &reader->mark, reader->options.since);
+
+	reader->jumped = true;
+	if (moved < 0)
+		return moved;
+	if (moved) {
+		reader->place = PLACE_BETWEEN;
+		reader->block_at = reader->block_used = 0;
+		reader->whole = input_offset(&reader->input);
+	}
+	return 1;
 }
 
 /* 2: an instant is ready; 1: it was outside of since and until, or damaged. */
@@ -406,10 +407,12 @@ static int take_instant(struct reader *reader, struct items *items)
 	uint64_t begin = items_int(items) + reader->begin;
 	uint64_t end = items_int(items) + begin;
 	struct sonde_view *views;
+	uint32_t sampled;
 
 	if (items->bad || !tables_frames(&reader->tables, items))
 		return lose_segment(reader, items->bad ? "an instant is cut" : reader->tables.why);
-	views = tables_views(&reader->tables, &instant->nviews);
+	views = tables_views(&reader->tables, &sampled);
+	instant->nviews = sampled;
 	reader->sequence = sequence;
 	reader->begin = begin;
 	instant->header = reader->header;
@@ -417,21 +420,26 @@ static int take_instant(struct reader *reader, struct items *items)
 	instant->sequence = sequence;
 	instant->begin = begin;
 	instant->end = end;
-	for (uint32_t i = 0; i < instant->nviews; i++)
+	for (uint32_t i = 0; i < sampled; i++) {
 		clock_take(&reader->anchor, &views[i]);
+		reader->state.ended |= is_end(&views[i]);
+	}
 	instant->realtime = clock_realtime(&reader->anchor, begin);
 	if (reader->gap && !outside(reader, begin))
 		add_gap(reader, &views[instant->nviews]);
-	for (uint32_t i = 0; i < instant->nviews; i++)
-		finish_view(reader, &views[i]);
+	instant_stamp(instant, views);
 	reader->last_end = end;
 	reader->last_sequence = sequence;
 	reader->any = true;
 	reader->state.changed_values = reader->tables.changed_values;
-	if (outside(reader, begin))
-		return 1;
-	reader->state.instants++;
-	return 2;
+	if (!outside(reader, begin)) {
+		reader->state.instants++;
+		return 2;
+	}
+	tables_passed(&reader->tables, sampled);
+	return begin < reader->options.since && reader->options.seek && !reader->jumped
+		       ? jump(reader)
+		       : 1;
 }
 
 /* The next object of the block. As take_instant(). */

@@ -46,4 +46,8 @@ bool tables_frames(struct tables *tables, struct items *items);
  * the caller's. The frames that come next are another instant's. */
 struct sonde_view *tables_views(struct tables *tables, uint32_t *count);
 
+/* The instant of the last tables_views(), which were `count`, is not handed on: the next views of its tables have no `changed`,
+ * which would be against these. */
+void tables_passed(struct tables *tables, uint32_t count);
+
 #endif

@@ -12,7 +12,6 @@
 enum {
 	SEGMENT_INSTANTS = 120, /* and at least SEGMENT_NS */
 	SEGMENT_BYTES = 256 << 10,
-	HELP_EVERY = 16,          /* segments */
 	STRINGS_BYTES = 64 << 10, /* of one object */
 	STRINGS_ITEMS = 16 << 10,
 };
@@ -93,7 +92,7 @@ static int begin_segment(struct writer *writer, const struct instant *instant)
 	return put_object(writer);
 }
 
-/* The table's definition, and its help in every HELP_EVERYth segment. */
+/* The table's definition, and its help in every FORMAT_HELP_EVERYth segment. */
 static int define(struct writer *writer, struct kept *kept, const struct sonde_view *view)
 {
 	uint32_t from = 0;
@@ -109,7 +108,7 @@ static int define(struct writer *writer, struct kept *kept, const struct sonde_v
 				      from);
 		err = put_object(writer);
 	} while (from && !err);
-	if (err || writer->segment.mark.number % HELP_EVERY)
+	if (err || writer->segment.mark.number % FORMAT_HELP_EVERY)
 		return err;
 	do {
 		pack_empty(&writer->object);
