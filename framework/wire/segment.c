@@ -39,7 +39,8 @@ void segment_restart(struct segment *segment, const uint8_t id[16])
 	segment->flags = SONDE_FIRST;
 }
 
-int segment_drain(struct segment *segment)
+/* Emits what is finished. */
+static int drain(struct segment *segment)
 {
 	struct pack *out = &segment->out;
 	int err;
@@ -47,7 +48,8 @@ int segment_drain(struct segment *segment)
 	if (!out->used)
 		return 0;
 	err = segment->emit(segment->context, out->bytes, out->used, segment->flags);
-	if (err == -EAGAIN)
+	segment->refused = err == -EAGAIN;
+	if (segment->refused)
 		return err;
 	if (!err)
 		segment->offset += out->used;
@@ -57,6 +59,11 @@ int segment_drain(struct segment *segment)
 	segment->flags &= err ? SONDE_FIRST : 0; /* still to come */
 	out->used = 0;
 	return err;
+}
+
+int segment_retry(struct segment *segment)
+{
+	return segment->refused ? drain(segment) : 0;
 }
 
 /* Room for `need` bytes more, by emitting what waits, else by growing. */
@@ -69,7 +76,7 @@ static int make_room(struct segment *segment, size_t need)
 	need += OUT_RESERVE;
 	if (out->size - out->used >= need)
 		return 0;
-	err = segment_drain(segment);
+	err = drain(segment);
 	if (err != -EAGAIN || out->used + need > OUT_MOST)
 		return err;
 	bytes = realloc(out->bytes, out->used + need);
@@ -161,7 +168,7 @@ int segment_flush(struct segment *segment)
 {
 	int err = segment->open ? finish_block(segment) : 0;
 
-	return err ? err : segment_drain(segment);
+	return err ? err : drain(segment);
 }
 
 static void add_index(struct segment *segment)
@@ -199,5 +206,5 @@ int segment_end(struct segment *segment, bool index)
 		return err;
 	if (entries->count == FORMAT_INDEX_ENTRIES || (index && entries->count))
 		add_index(segment);
-	return segment_drain(segment);
+	return drain(segment);
 }

@@ -14,6 +14,7 @@ struct segment {
 	struct pack block; /* content of the block that is being filled */
 	struct pack out;   /* finished bytes that are not emitted yet */
 	uint32_t flags;    /* SONDE_FIRST, SONDE_LAST of those */
+	bool refused;      /* with -EAGAIN, when they were offered */
 	uint64_t offset;   /* of the stream at the start of `out` */
 	struct mark mark;  /* of the segment that is open, or of the next */
 	bool open;
@@ -44,8 +45,8 @@ int segment_flush(struct segment *segment);
 /* Closes the segment; `index`: an index even if it would be short. As segment_flush(). */
 int segment_end(struct segment *segment, bool index);
 
-/* Emits what waits. 0 or the error of emit. */
-int segment_drain(struct segment *segment);
+/* Emits what emit refused with -EAGAIN. 0, or its error. */
+int segment_retry(struct segment *segment);
 
 /* Another stream begins, with this id. No segment is open. */
 void segment_restart(struct segment *segment, const uint8_t id[16]);

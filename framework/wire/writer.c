@@ -332,7 +332,7 @@ static bool complete(const struct writer *writer)
 
 int writer_instant(struct writer *writer, const struct instant *instant)
 {
-	int err = segment_drain(&writer->segment);
+	int err = segment_retry(&writer->segment);
 
 	if (err)
 		return err;

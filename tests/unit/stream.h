@@ -23,7 +23,7 @@
 struct bytes {
 	unsigned char *data;
 	size_t length, at;
-	uint32_t emits, flags;
+	uint32_t emits;
 	size_t ends[4096];      /* length after each emission */
 	uint32_t flag_of[4096]; /* its flags */
 	int err;                /* to be returned by the next emission */

@@ -172,10 +172,257 @@ static void test_large(void)
 	stage_check(&stage);
 }
 
+/* ---- What the taker of the bytes says */
+
+static int put_task(struct stage *stage, uint64_t n)
+{
+	stage_begin(stage);
+	scene_task(&stage->scene, 0, 1, "x", n * n);
+	return stage_put(stage, n, 1000 * n);
+}
+
+/* -EAGAIN loses nothing: the same call may be made again, and what waits comes first. */
+static void test_again(void)
+{
+	struct stage stage;
+	size_t put;
+
+	stage_open(&stage, 4);
+	for (uint64_t n = 1; n <= 3; n++)
+		CU_ASSERT_EQUAL(put_task(&stage, n), 0);
+	stage.bytes.err = -EAGAIN;
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), -EAGAIN);
+	CU_ASSERT_EQUAL(stage.bytes.length, 0);
+	stage.bytes.err = -EAGAIN;
+	put = stage.put.used;
+	CU_ASSERT_EQUAL(put_task(&stage, 4), -EAGAIN);
+	stage.put.used = put; /* not taken */
+	stage.put.bytes[put] = '\0';
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), 0);
+	CU_ASSERT_EQUAL(stage.bytes.flag_of[0], SONDE_FIRST);
+	CU_ASSERT_EQUAL(put_task(&stage, 4), 0); /* ends the segment */
+	stage.bytes.err = -EAGAIN;
+	for (uint64_t n = 5; n <= 7; n++)
+		CU_ASSERT_EQUAL(put_task(&stage, n), 0);
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), -EAGAIN);
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), 0);
+	stage_check(&stage);
+}
+
+/* Another error loses the segment that was open; what comes next is whole again, and the reader names the gap. */
+static void test_error(void)
+{
+	struct stage stage;
+	struct reader_state state;
+	struct text got;
+	int end;
+
+	stage_open(&stage, 100);
+	CU_ASSERT_EQUAL(put_task(&stage, 1), 0);
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), 0);
+	CU_ASSERT_EQUAL(put_task(&stage, 2), 0);
+	stage.bytes.err = -ENOSPC;
+	CU_ASSERT_EQUAL(writer_flush(stage.writer), -ENOSPC);
+	CU_ASSERT_EQUAL(put_task(&stage, 3), 0);
+	CU_ASSERT_EQUAL(writer_close(stage.writer), 0);
+	got = text_stream(&stage.bytes, &end, &state);
+	CU_ASSERT_EQUAL(end, 0);
+	CU_ASSERT_EQUAL(state.instants, 2);
+	CU_ASSERT_EQUAL(state.damaged, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got.bytes, "#1 1000-1300\nprocess/task\n 1 \"x\" 1 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got.bytes, "#3 3000-3300\nprocess/task\n 1 \"x\" 9 "));
+	/* gap: instance, reason, begin 1300, end 3000, one lost */
+	CU_ASSERT_PTR_NOT_NULL(strstr(got.bytes, " \"\" \"damaged\" 514 bb8 1 "));
+	free(got.bytes);
+	free(stage.put.bytes);
+	bytes_free(&stage.bytes);
+	frame_free(&stage.scene.frame);
+	schema_free(stage.task);
+	schema_free(stage.wide);
+}
+
+/* A restart makes a recording of its own of what follows: its parts can be read alone, and one after the other. */
+static void test_restart(void)
+{
+	struct stage stage;
+	struct bytes second = { 0 };
+	struct text got;
+	size_t length;
+	uint32_t emits;
+	int end;
+
+	stage_open(&stage, 100);
+	CU_ASSERT_EQUAL(put_task(&stage, 1), 0);
+	CU_ASSERT_EQUAL(writer_restart(stage.writer), 0);
+	CU_ASSERT_EQUAL(stage.bytes.flag_of[0], SONDE_FIRST | SONDE_LAST);
+	length = stage.bytes.length;
+	emits = stage.bytes.emits;
+	CU_ASSERT_EQUAL(put_task(&stage, 2), 0);
+	CU_ASSERT_EQUAL(writer_end_segment(stage.writer), 0);
+	CU_ASSERT_EQUAL(stage.bytes.flag_of[emits], SONDE_FIRST | SONDE_LAST);
+	/* mark: magic and length, then the id, which is another now */
+	CU_ASSERT_EQUAL(memcmp(stage.bytes.data, stage.bytes.data + length, 8), 0);
+	CU_ASSERT_EQUAL(memcmp(stage.bytes.data + 8, id, 16), 0);
+	CU_ASSERT_NOT_EQUAL(memcmp(stage.bytes.data + length + 8, id, 16), 0);
+	second.data = stage.bytes.data + length;
+	second.length = stage.bytes.length - length;
+	got = text_stream(&second, &end, NULL);
+	CU_ASSERT_PTR_EQUAL(strstr(got.bytes, "#2 2000-2300\nprocess/task\n 1 \"x\" 4 "),
+			    got.bytes);
+	free(got.bytes);
+	stage_check(&stage);
+}
+
+/* ---- Limits */
+
+/* Events are rows of their instant alone, equal ones too. */
+static void test_events(void)
+{
+	struct sonde_frame records;
+	struct sonde_view views[RECORD_TABLES], note;
+	struct bytes bytes = { 0 };
+	struct writer *writer = new_writer(&bytes, 0);
+	struct instant instant = { .header = &a_header, .views = &note, .nviews = 1 };
+	struct text put = { 0 }, got;
+	int end;
+
+	CU_ASSERT_EQUAL(records_make(&records), 0);
+	for (uint64_t n = 1; n <= 5; n++) {
+		frame_begin(&records);
+		for (uint64_t i = 0; i < n % 4; i++) {
+			struct sonde_row row;
+
+			CU_ASSERT_EQUAL(records_row(&records, RECORD_NOTE, &row), 0);
+			records_str(&records, &row, NOTE_LEVEL, "warning");
+			records_str(&records, &row, NOTE_TEXT, i < 2 ? "the same" : "another");
+		}
+		frame_views(&records, views);
+		note = views[RECORD_NOTE];
+		note.instance = "";
+		instant.sequence = n;
+		instant.begin = instant.end = n * 10;
+		text_instant(&put, &instant);
+		CU_ASSERT_EQUAL(writer_instant(writer, &instant), 0);
+	}
+	CU_ASSERT_EQUAL(writer_close(writer), 0);
+	got = text_stream(&bytes, &end, NULL);
+	CU_ASSERT_STRING_EQUAL(got.bytes, put.bytes);
+	free(got.bytes);
+	free(put.bytes);
+	bytes_free(&bytes);
+	frame_free(&records);
+}
+
+/* Rows that are missing from a partial table have not ended; those missing from a whole one have. */
+static void test_partial(void)
+{
+	struct stage stage;
+	struct reader_state state;
+	struct text got;
+	int end;
+
+	stage_open(&stage, 0);
+	stage_begin(&stage);
+	scene_task(&stage.scene, 0, 1, "a", 10);
+	scene_task(&stage.scene, 0, 2, "b", 20);
+	CU_ASSERT_EQUAL(stage_put(&stage, 1, 1000), 0);
+	stage_begin(&stage);
+	scene_task(&stage.scene, 0, 2, "b", 21);
+	stage.scene.frame.partial = true;
+	CU_ASSERT_EQUAL(stage_put(&stage, 2, 2000), 0);
+	stage_begin(&stage);
+	scene_task(&stage.scene, 0, 1, "a", 12);
+	CU_ASSERT_EQUAL(stage_put(&stage, 3, 3000), 0);
+	CU_ASSERT_EQUAL(writer_close(stage.writer), 0);
+	got = text_stream(&stage.bytes, &end, &state);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got.bytes, "#2 2000-2300\nprocess/task partial\n"
+						 " 1 \"a\" a - - - - - - -\n"
+						 " 2 \"b\" 15 - - - - - - -\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got.bytes, "#3 3000-3300\nprocess/task\n"
+						 " 1 \"a\" c - - - - - - -\nvmstat"));
+	free(got.bytes);
+	free(stage.put.bytes);
+	bytes_free(&stage.bytes);
+	frame_free(&stage.scene.frame);
+	schema_free(stage.task);
+	schema_free(stage.wide);
+}
+
+/* Case 184: what a reader would refuse is not written. 110,000 rows of 150 slots are more words than it keeps. */
+static void test_too_large(void)
+{
+	struct stage stage;
+	struct sonde_view view = { 0 };
+	struct instant instant = { .header = &a_header, .views = &view, .nviews = 1 };
+	uint32_t stride = W_SLOTS + 3, nrows = 110000;
+	uint64_t *words = calloc((size_t)nrows * stride, sizeof *words);
+
+	stage_open(&stage, 0);
+	CU_ASSERT_EQUAL(put_task(&stage, 1), 0);
+	view.schema = stage.wide;
+	view.instance = "vmstat";
+	view.words = words;
+	view.nrows = nrows;
+	view.stride = stride;
+	instant.sequence = 2;
+	CU_ASSERT_EQUAL(writer_instant(stage.writer, &instant), -EFBIG);
+	CU_ASSERT_EQUAL(put_task(&stage, 3), 0);
+	free(words);
+	stage_check(&stage); /* the first and the third, without damage */
+}
+
+static void test_same(void)
+{
+	struct stage one, two;
+
+	stage_open(&one, 3);
+	stage_open(&two, 3);
+	for (uint64_t n = 1; n <= 20; n++) {
+		CU_ASSERT_EQUAL(put_task(&one, n), 0);
+		CU_ASSERT_EQUAL(put_task(&two, n), 0);
+	}
+	CU_ASSERT_EQUAL(writer_flush(one.writer), 0);
+	CU_ASSERT_EQUAL(writer_flush(two.writer), 0);
+	CU_ASSERT_EQUAL(one.bytes.length, two.bytes.length);
+	CU_ASSERT_EQUAL(memcmp(one.bytes.data, two.bytes.data, one.bytes.length), 0);
+	stage_check(&one);
+	stage_check(&two);
+}
+
+/* 120 instants that span two minutes end a segment: at 1 Hz after 121, at 10 Hz after 1,201, every 10 s after 120. */
+static void test_segments(void)
+{
+	static const struct {
+		uint64_t interval, instants;
+	} rates[] = { { 1000000000, 121 }, { 100000000, 1201 }, { 10000000000, 120 } };
+
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+		struct stage stage;
+		uint64_t n = 0;
+
+		stage_open(&stage, 0);
+		while (!stage.bytes.length && n < 5000) {
+			stage_begin(&stage);
+			scene_task(&stage.scene, 0, 1, "x", n++);
+			CU_ASSERT_EQUAL(stage_put(&stage, n, n * rates[i].interval), 0);
+		}
+		CU_ASSERT_EQUAL(n, rates[i].instants);
+		stage_check(&stage);
+	}
+}
+
 CU_TestInfo tests[] = {
 	{ "every type at its limits", test_values },
 	{ "rows come, go and move", test_rows },
 	{ "a table wider than 64", test_wide },
 	{ "an instant larger than an object", test_large },
+	{ "a taker that is not ready", test_again },
+	{ "a taker that fails", test_error },
+	{ "a restart", test_restart },
+	{ "events", test_events },
+	{ "a partial table", test_partial },
+	{ "more than a reader keeps", test_too_large },
+	{ "same input, same bytes", test_same },
+	{ "where segments end", test_segments },
 	CU_TEST_INFO_NULL,
 };
