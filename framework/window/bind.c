@@ -187,8 +187,9 @@ int bind_stream(struct stream *stream, const struct sonde_schema *schema, uint32
 	bound->reduces = declared->reduce != SONDE_PER_KEY;
 	bound->dense = declared->reduce != SONDE_PER_KEY || declared->where || !schema->nkeys;
 	bound->plain = bound->nterms == 1 && bound->counters && !columns;
-	bound->skips_zero = declared->reduce == SONDE_SUM || !bound->dense;
-	bound->all_rows = !bound->counters || (bound->dense && declared->reduce != SONDE_SUM);
+	bound->sums = declared->reduce == SONDE_SUM;
+	/* Counters that stand still are 0 over 0, or 0 over a time, which adds nothing to a sum and needs no telling by key. */
+	bound->still = !bound->counters || (bound->dense && !bound->sums && !columns);
 	return 1;
 }
 

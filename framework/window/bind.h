@@ -36,12 +36,14 @@ struct bound {
 	struct stream *stream;
 	struct term *terms; /* of the numerator, then of the denominator */
 	uint32_t nnumerator, nterms;
+	uint32_t above, below; /* its two sums among those of the table */
 	enum bound_over over;
 	bool reduces;
-	bool plain;          /* one counter over time */
-	bool skips_zero;     /* that it grew by nothing need not be told */
-	bool counters;       /* all of its columns are: a row that did not change adds nothing */
-	bool all_rows;       /* every row enters at every instant, changed or not */
+	bool plain; /* one counter over time */
+	bool sums;  /* it adds the rows of an instant up */
+	bool still; /* a row in which none of its columns moved has a value: that of a gauge, or 0 */
+	bool counters; /* all of its columns are: a row that did not change adds nothing */
+
 	bool dense;          /* nothing counted is a value: 0 */
 	uint32_t where_slot; /* with where_text */
 	uint32_t where_type;

@@ -237,7 +237,7 @@ struct row *rows_at(struct rows *rows, const struct sonde_view *view, uint32_t i
 	struct row *here, *row;
 
 	*fresh = false;
-	if (!make_places(rows, view->nrows))
+	if (rows->nat < view->nrows && !make_places(rows, view->nrows))
 		return NULL;
 	here = rows->at[index];
 	if (here && here->at == index && !here->left && same_keys(rows, here, view, index))

@@ -518,14 +518,12 @@ static void follow_core(const struct store *store, struct piece *piece, const st
 void store_add(struct store *store, struct series *series, const struct seen *seen)
 {
 	struct piece *piece = &series->piece;
-	uint64_t middle = seen->from + (seen->to - seen->from) / 2;
-	uint64_t index = middle > *store->base ? (middle - *store->base) / STORE_PIECE : 0;
 
-	if (series->open && piece->index != index)
+	if (series->open && piece->index != seen->index)
 		close_piece(store, series);
 	if (!series->open) {
 		*piece = (struct piece) {
-			.index = index,
+			.index = seen->index,
 			.begin = seen->from,
 			.first = seen->value,
 			.min = seen->value,

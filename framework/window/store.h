@@ -145,8 +145,17 @@ void store_leave(struct store *store, struct series *series);
 /* What was seen between two instants. `value` is numerator / denominator as the threshold is compared with it. */
 struct seen {
 	uint64_t from, to;
+	uint64_t index; /* store_index() of the two */
 	double value, numerator, denominator;
 };
+
+/* The second of the window that holds the middle of these two. */
+static inline uint64_t store_index(const struct store *store, uint64_t from, uint64_t to)
+{
+	uint64_t middle = from + (to - from) / 2;
+
+	return middle > *store->base ? (middle - *store->base) / STORE_PIECE : 0;
+}
 
 void store_add(struct store *store, struct series *series, const struct seen *seen);
 

@@ -12,16 +12,35 @@
 
 enum { KEY_MOST = 256 };
 
+/* Which probes of a row moved, as bits: those past the 63rd share them, so that a bit says "perhaps". The last one is set for
+ * every row, and in the mask of a stream that takes rows in which nothing moved. */
+enum { MOVED_BITS = 63 };
+
+static const uint64_t moved_always = (uint64_t)1 << MOVED_BITS;
+
+/* A stream whose columns had values in an earlier view. */
+struct active {
+	uint64_t mask; /* of the probes without which it gains nothing from a row */
+	uint32_t bound;
+};
+
 struct track {
 	const struct sonde_schema *schema; /* of the newest view */
 	char *table, *instance;
 	uint64_t hash, start_id;
 	struct names *names;
 	struct probes probes;
+	struct wanted *seen; /* those that had a value */
+	uint32_t nseen;
+	uint64_t *fresh; /* bits of the slots of the others */
 	struct bound *bound;
 	uint32_t nbound;
-	uint32_t *active; /* indices of those whose columns had values in an earlier view */
+	struct active *active;
 	uint32_t nactive;
+	bool stale;       /* a column had its first value since the active ones were found */
+	struct sum *sums; /* that the streams are made of, each once */
+	uint32_t nsums;
+	uint64_t stamp; /* of the row being folded */
 	bool all_rows;
 	int label_column; /* comm or name; -1: none */
 	int birth_slot;   /* of the key start_time, -1: none */
@@ -35,6 +54,23 @@ struct track {
 };
 
 enum probe_state { ABSENT, PRESENT, RESET };
+
+/* What of a probe is looked at in every row. */
+struct wanted {
+	uint64_t bit; /* among those that moved */
+	uint32_t slot, probe;
+	bool counter;
+};
+
+/* A sum of terms in the row being folded: several streams may have it. */
+struct sum {
+	const struct term *terms;
+	uint32_t nterms;
+	bool numerator;
+	bool any; /* there is a value */
+	double value;
+	uint64_t stamp; /* of the row that it is of */
+};
 
 static void find_columns(struct track *track, const struct sonde_view *view)
 {
@@ -85,9 +121,47 @@ static int bind_all(struct track *track, const struct sonde_view *view,
 		if (!bind)
 			continue;
 		track->nbound++;
-		track->all_rows = track->all_rows || bound->all_rows;
+		track->all_rows = track->all_rows || bound->still;
 		streams[i]->instance = track->instance;
 		streams[i]->start_id = track->start_id;
+	}
+	return 0;
+}
+
+static uint32_t sum_for(struct track *track, const struct term *terms, uint32_t nterms,
+			bool numerator)
+{
+	uint32_t i = 0;
+
+	for (; i < track->nsums; i++) {
+		const struct sum *sum = &track->sums[i];
+		uint32_t same = 0;
+
+		if (sum->nterms != nterms || sum->numerator != numerator)
+			continue;
+		while (same < nterms && sum->terms[same].probe == terms[same].probe &&
+		       sum->terms[same].minus == terms[same].minus &&
+		       sum->terms[same].optional == terms[same].optional)
+			same++;
+		if (same == nterms)
+			return i;
+	}
+	track->sums[i] = (struct sum) { .terms = terms, .nterms = nterms, .numerator = numerator };
+	track->nsums++;
+	return i;
+}
+
+static int find_sums(struct track *track)
+{
+	track->sums = calloc(2 * (size_t)track->nbound + 1, sizeof *track->sums);
+	if (!track->sums)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < track->nbound; i++) {
+		struct bound *bound = &track->bound[i];
+
+		bound->above = sum_for(track, bound->terms, bound->nnumerator, true);
+		bound->below = sum_for(track, bound->terms + bound->nnumerator,
+				       bound->nterms - bound->nnumerator, false);
 	}
 	return 0;
 }
@@ -108,14 +182,20 @@ struct track *track_new(const struct sonde_view *view, struct stream *const *str
 	if (!track->table || !track->instance)
 		goto fail;
 	find_columns(track, view);
-	if (bind_all(track, view, streams, nstreams))
+	if (bind_all(track, view, streams, nstreams) || find_sums(track))
 		goto fail;
+	track->stale = true;
 	track->value = calloc(track->probes.count + 1, sizeof *track->value);
 	track->state = calloc(track->probes.count + 1, sizeof *track->state);
+	track->seen = calloc(track->probes.count + 1, sizeof *track->seen);
+	track->fresh = calloc(view->schema->nhave, sizeof *track->fresh);
 	track->active = calloc(track->nbound + 1, sizeof *track->active);
-	if (!track->value || !track->state || !track->active ||
+	if (!track->value || !track->state || !track->active || !track->seen || !track->fresh ||
 	    rows_init(&track->rows, view->schema, track->probes.count, track->nbound))
 		goto fail;
+	for (uint32_t i = 0; i < track->probes.count; i++)
+		track->fresh[track->probes.probes[i].slot >> 6] |=
+			(uint64_t)1 << (track->probes.probes[i].slot & 63);
 	return track;
 fail:
 	track_free(track);
@@ -219,19 +299,32 @@ static void follow_label(struct track *track, struct row *row, const struct sond
 			name_label(row->series[i]->name, label);
 }
 
+static bool same_key(const struct bound *a, const struct bound *b)
+{
+	return a->nkey_columns == b->nkey_columns &&
+	       memcmp(a->key_columns, b->key_columns, a->nkey_columns * sizeof *a->key_columns) ==
+		       0;
+}
+
 /* A new row: which series it belongs to. */
 static int join(struct track *track, struct row *row, const struct sonde_view *view, uint32_t index)
 {
+	const struct bound *before = NULL;
+	struct name *name = NULL;
 	char key[KEY_MOST];
 
 	for (uint32_t i = 0; i < track->nbound; i++) {
 		struct bound *bound = &track->bound[i];
-		struct name *name;
 
 		if (bound->reduces || !where_holds(bound, view, index))
 			continue;
-		put_key(key, bound, view, index);
-		name = name_get(track->names, key);
+		if (name && before && same_key(before, bound)) {
+			name->refs++;
+		} else {
+			put_key(key, bound, view, index);
+			name = name_get(track->names, key);
+		}
+		before = bound;
 		if (name)
 			row->series[i] = store_series(&bound->stream->store, name);
 		if (!row->series[i])
@@ -298,51 +391,76 @@ static double gauge(const struct probe *probe, uint64_t slot)
 	return raw * probe->scale;
 }
 
-/* Every probe of a row. False where the row as a whole began anew: two counters or more went back. */
-static bool read_probes(struct track *track, struct row *row, const struct sonde_view *view,
-			uint32_t index)
+/* Columns that have a value for the first time, in this row. */
+static void admit(struct track *track, const uint64_t *have)
 {
-	const uint64_t *slots = sonde_view_slots(view, index);
-	uint32_t resets = 0;
-
 	for (uint32_t i = 0; i < track->probes.count; i++) {
 		struct probe *probe = &track->probes.probes[i];
+		uint64_t bit = (uint64_t)1 << (probe->slot & 63);
 
-		track->state[i] = ABSENT;
+		if (probe->seen || !(have[probe->slot >> 6] & bit))
+			continue;
+		probe->seen = track->stale = true;
+		track->fresh[probe->slot >> 6] &= ~bit;
+		track->seen[track->nseen++] =
+			(struct wanted) { .bit = (uint64_t)1 << i % MOVED_BITS,
+					  .slot = probe->slot,
+					  .probe = i,
+					  .counter = probe->counter };
+	}
+}
+
+/* Every probe of a row, and which of them moved. False where the row as a whole began anew: two counters or more went
+ * back. */
+static bool read_probes(struct track *track, struct row *row, const struct sonde_view *view,
+			uint32_t index, uint64_t *moved)
+{
+	const uint64_t *have = sonde_view_have(view, index);
+	const uint64_t *slots = have + view->schema->nhave;
+	uint32_t resets = 0;
+
+	*moved = moved_always;
+	for (uint32_t word = 0; word < view->schema->nhave; word++)
+		if (have[word] & track->fresh[word])
+			admit(track, have);
+	for (const struct wanted *seen = track->seen; seen < track->seen + track->nseen; seen++) {
+		uint32_t i = seen->probe;
+		uint64_t slot = slots[seen->slot];
+
 		track->value[i] = 0;
-		if (!sonde_view_has(view, index, probe->slot)) {
+		track->state[i] = PRESENT;
+		if (!(have[seen->slot >> 6] >> (seen->slot & 63) & 1)) {
+			track->state[i] = ABSENT;
 			row->have[i] = false;
 			continue;
 		}
-		probe->seen = true;
-		if (probe->counter) {
-			track->state[i] = read_counter(track, row, i, slots[probe->slot]);
+		if (seen->counter && row->base[i] == slot && row->have[i])
+			continue;
+		*moved |= seen->bit;
+		if (seen->counter) {
+			track->state[i] = read_counter(track, row, i, slot);
 			resets += track->state[i] == RESET;
 		} else {
-			track->value[i] = gauge(probe, slots[probe->slot]);
-			track->state[i] = PRESENT;
+			track->value[i] = gauge(&track->probes.probes[i], slot);
 		}
 	}
 	track->counts.resets += resets;
 	return resets < 2;
 }
 
-/* The sum of terms. A counter of the denominator that began anew counts nothing there; in a numerator it makes the value
- * absent: a steal time that went back is discarded, while the CPU's other shares stay. */
-static bool sum_terms(const struct track *track, const struct bound *bound, bool numerator,
-		      double seconds, double *sum)
+/* A counter of the denominator that began anew counts nothing there; in a numerator it makes the value absent: a steal time
+ * that went back is discarded, while the CPU's other shares stay. */
+static bool sum_terms(const struct track *track, const struct sum *sum, double seconds,
+		      double *total)
 {
-	uint32_t from = numerator ? 0 : bound->nnumerator;
-	uint32_t to = numerator ? bound->nnumerator : bound->nterms;
 	bool any = false;
 
-	*sum = 0;
-	for (uint32_t i = from; i < to; i++) {
-		const struct term *term = &bound->terms[i];
+	*total = 0;
+	for (const struct term *term = sum->terms; term < sum->terms + sum->nterms; term++) {
 		enum probe_state state = track->state[term->probe];
 		double value;
 
-		if (state == RESET && numerator)
+		if (state == RESET && sum->numerator)
 			return false;
 		if (state != PRESENT) {
 			if (term->optional || state == RESET)
@@ -352,38 +470,45 @@ static bool sum_terms(const struct track *track, const struct bound *bound, bool
 		value = track->value[term->probe];
 		if (!track->probes.probes[term->probe].counter)
 			value *= seconds;
-		*sum += term->minus ? -value : value;
+		*total += term->minus ? -value : value;
 		any = true;
 	}
 	return any;
 }
 
-/* The commonest stream: one counter over time. */
-static bool evaluate_plain(const struct track *track, const struct bound *bound, struct seen *seen)
+static bool take_sum(struct track *track, uint32_t i, double seconds, double *total)
 {
-	uint16_t probe = bound->terms[0].probe;
-	double ns = (double)(seen->to - seen->from);
+	struct sum *sum = &track->sums[i];
 
-	if (track->state[probe] != PRESENT)
-		return false;
-	seen->numerator = track->value[probe];
-	seen->denominator = bound->over == OVER_NS ? ns : ns / 1e9;
-	seen->value = seen->numerator / seen->denominator;
-	return ns > 0;
+	if (sum->stamp != track->stamp) {
+		sum->any = sum_terms(track, sum, seconds, &sum->value);
+		sum->stamp = track->stamp;
+	}
+	*total = sum->value;
+	return sum->any;
 }
 
-static bool evaluate(const struct track *track, const struct bound *bound, struct seen *seen)
-{
-	double ns = (double)(seen->to - seen->from);
-	double seconds = ns / 1e9;
+/* Over the time that a row was seen. */
+struct interval {
+	struct seen seen; /* without values */
+	double ns, seconds;
+};
 
-	if (!sum_terms(track, bound, true, seconds, &seen->numerator))
+static bool evaluate(struct track *track, const struct bound *bound,
+		     const struct interval *interval, struct seen *seen)
+{
+	if (bound->plain) {
+		seen->numerator = track->value[bound->terms[0].probe];
+		if (track->state[bound->terms[0].probe] != PRESENT)
+			return false;
+	} else if (!take_sum(track, bound->above, interval->seconds, &seen->numerator)) {
 		return false;
+	}
 	if (bound->over == OVER_SECONDS)
-		seen->denominator = seconds;
+		seen->denominator = interval->seconds;
 	else if (bound->over == OVER_NS)
-		seen->denominator = ns;
-	else if (!sum_terms(track, bound, false, seconds, &seen->denominator))
+		seen->denominator = interval->ns;
+	else if (!take_sum(track, bound->below, interval->seconds, &seen->denominator))
 		return false;
 	if (seen->denominator <= 0)
 		return false;
@@ -405,25 +530,35 @@ static void reduce(struct bound *bound, const struct seen *seen)
 		bound->sum.denominator = seen->denominator;
 }
 
-static void give(struct track *track, struct row *row, const struct sonde_view *view,
-		 uint32_t index, const struct seen *interval)
+/* A row's growth of one counter, summed over rows: what the commonest reducing streams are. */
+static void add_plain(const struct track *track, struct bound *bound)
 {
-	for (uint32_t a = 0; a < track->nactive; a++) {
-		uint32_t i = track->active[a];
-		struct bound *bound = &track->bound[i];
-		struct seen seen;
-		bool reduces = bound->reduces;
+	uint16_t probe = bound->terms[0].probe;
 
-		if (!reduces && !row->series[i])
-			continue;
-		/* A counter that stands still adds nothing to a sum, and a keyed series has no zeros. */
-		if (bound->plain && bound->skips_zero && track->value[bound->terms[0].probe] == 0)
+	if (track->state[probe] == PRESENT)
+		bound->sum.numerator += track->value[probe];
+}
+
+static void give(struct track *track, struct row *row, const struct sonde_view *view,
+		 uint32_t index, const struct interval *interval, uint64_t moved)
+{
+	track->stamp++;
+	for (uint32_t a = 0; a < track->nactive; a++) {
+		uint32_t i = track->active[a].bound;
+		struct bound *bound = &track->bound[i];
+		bool reduces = bound->reduces;
+		struct seen seen;
+
+		if (!(track->active[a].mask & moved) || (!reduces && !row->series[i]))
 			continue;
 		if (reduces && bound->where_text && !where_holds(bound, view, index))
 			continue;
-		seen = *interval;
-		if (bound->plain ? !evaluate_plain(track, bound, &seen)
-				 : !evaluate(track, bound, &seen))
+		if (bound->plain && bound->sums) {
+			add_plain(track, bound);
+			continue;
+		}
+		seen = interval->seen;
+		if (!evaluate(track, bound, interval, &seen))
 			continue;
 		if (reduces)
 			reduce(bound, &seen);
@@ -437,16 +572,28 @@ static void give(struct track *track, struct row *row, const struct sonde_view *
 
 struct fold {
 	const struct sonde_view *view;
-	uint64_t now;
-	bool broken;
+	struct interval interval; /* since the view before */
+	bool valid;               /* there is one, and nothing broke in it */
 };
+
+static struct interval interval_of(const struct stream *stream, uint64_t from, uint64_t to)
+{
+	double ns = (double)(to - from);
+
+	return (struct interval) {
+		.seen = { .from = from, .to = to, .index = store_index(&stream->store, from, to) },
+		.ns = ns,
+		.seconds = ns / 1e9,
+	};
+}
 
 static int fold_row(struct track *track, const struct fold *fold, uint32_t index)
 {
-	struct seen interval = { .from = track->time, .to = fold->now };
-	bool fresh = false, valid = track->time && !fold->broken;
+	const struct interval *interval = &fold->interval;
+	struct interval shorter;
+	bool fresh = false;
 	struct row *row = rows_at(&track->rows, fold->view, index, &fresh);
-	uint64_t birth;
+	uint64_t birth, moved;
 	int err;
 
 	if (!row)
@@ -455,21 +602,24 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 		err = join(track, row, fold->view, index);
 		if (err)
 			return err;
-		if (valid && is_born(track, fold->view, index, &birth)) {
+		if (fold->valid && is_born(track, fold->view, index, &birth)) {
 			memset(row->have, true, track->probes.count);
-			if (birth > interval.from && birth < interval.to)
-				interval.from = birth;
+			if (birth > interval->seen.from && birth < interval->seen.to) {
+				shorter =
+					interval_of(track->bound->stream, birth, interval->seen.to);
+				interval = &shorter;
+			}
 		}
 	}
 	follow_label(track, row, fold->view, index);
-	if (!read_probes(track, row, fold->view, index)) {
+	if (!read_probes(track, row, fold->view, index, &moved)) {
 		for (uint32_t i = 0; i < track->nbound; i++)
 			if (row->series[i])
 				row->series[i]->resets++;
 		return 0;
 	}
-	if (valid)
-		give(track, row, fold->view, index, &interval);
+	if (fold->valid)
+		give(track, row, fold->view, index, interval, moved);
 	return 0;
 }
 
@@ -477,8 +627,8 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 static int finish_reduced(struct track *track, struct bound *bound, const struct fold *fold)
 {
 	struct stream *stream = bound->stream;
-	struct seen seen = { .from = track->time, .to = fold->now };
-	double duration = (double)(seen.to - seen.from) / (bound->over == OVER_NS ? 1 : 1e9);
+	struct seen seen = fold->interval.seen;
+	double duration = bound->over == OVER_NS ? fold->interval.ns : fold->interval.seconds;
 
 	seen.numerator = bound->sum.numerator;
 	seen.denominator = bound->over == OVER_COLUMNS ? bound->sum.denominator : duration;
@@ -536,20 +686,43 @@ static bool has_columns(const struct track *track, const struct bound *bound)
 	return any;
 }
 
+/* Of the probes that a stream reads; of one that takes still rows, all. */
+static uint64_t mask_of(const struct bound *bound)
+{
+	uint64_t mask = bound->still ? moved_always : 0;
+
+	for (uint32_t i = 0; i < bound->nterms; i++)
+		mask |= (uint64_t)1 << bound->terms[i].probe % MOVED_BITS;
+	return mask;
+}
+
 static void find_active(struct track *track)
 {
 	track->nactive = 0;
-	for (uint32_t i = 0; i < track->nbound; i++) {
-		memset(&track->bound[i].sum, 0, sizeof track->bound[i].sum);
+	for (uint32_t i = 0; i < track->nbound; i++)
 		if (has_columns(track, &track->bound[i]))
-			track->active[track->nactive++] = i;
+			track->active[track->nactive++] =
+				(struct active) { mask_of(&track->bound[i]), i };
+	track->stale = false;
+}
+
+static void begin_view(struct track *track)
+{
+	if (track->stale)
+		find_active(track);
+	for (uint32_t a = 0; a < track->nactive; a++) {
+		struct bound *bound = &track->bound[track->active[a].bound];
+
+		if (bound->reduces)
+			memset(&bound->sum, 0, sizeof bound->sum);
 	}
 }
 
 /* Without streams there is nothing to follow but that the table exists. */
 int track_view(struct track *track, const struct sonde_view *view, bool broken)
 {
-	struct fold fold = { .view = view, .now = view_time(view), .broken = broken };
+	uint64_t now = view_time(view);
+	struct fold fold = { .view = view, .valid = track->time && now > track->time && !broken };
 	struct row *gone;
 	int err = 0;
 
@@ -557,22 +730,22 @@ int track_view(struct track *track, const struct sonde_view *view, bool broken)
 	track->counts.views++;
 	if (!track->nbound)
 		goto out;
-	if (fold.now <= track->time)
-		fold.broken = true;
-	find_active(track);
+	if (fold.valid)
+		fold.interval = interval_of(track->bound->stream, track->time, now);
+	begin_view(track);
 	rows_begin(&track->rows);
 	err = fold_rows(track, &fold);
 	while ((gone = rows_gone(&track->rows, view->nrows)))
 		leave(track, gone);
 	for (uint32_t a = 0; a < track->nactive && !err; a++) {
-		struct bound *bound = &track->bound[track->active[a]];
+		struct bound *bound = &track->bound[track->active[a].bound];
 
-		if (bound->reduces && track->time && !fold.broken)
+		if (bound->reduces && fold.valid)
 			err = finish_reduced(track, bound, &fold);
 	}
 out:
 	track->complete = !(view->flags & SONDE_PARTIAL);
-	track->time = fold.now;
+	track->time = now;
 	return err;
 }
 
@@ -619,6 +792,9 @@ void track_free(struct track *track)
 	free(track->bound);
 	free(track->probes.probes);
 	free(track->active);
+	free(track->sums);
+	free(track->seen);
+	free(track->fresh);
 	free(track->state);
 	free(track->value);
 	free(track->instance);
