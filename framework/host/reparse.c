@@ -7,8 +7,8 @@
 #include "host/log.h"
 #include "host/must.h"
 #include "host/pipeline_parts.h"
-#include "host/signals.h"
 #include "host/self.h"
+#include "host/signals.h"
 #include "wire/reader.h"
 
 /* What one call gave then. */
@@ -26,7 +26,8 @@ struct source {
 	size_t nanswers, room;
 	char *text; /* what was read or listed last */
 	size_t size;
-	bool refused; /* start() failed */
+	struct old_file *files; /* open ones: a plugin need not close them */
+	bool refused;           /* start() failed */
 };
 
 struct reparse {
@@ -45,6 +46,7 @@ struct reparse {
 
 struct old_file {
 	struct source *source;
+	struct old_file *next, **link;
 	char path[];
 };
 
@@ -90,6 +92,7 @@ static int64_t give_text(struct source *source, const struct answer *answer, con
 static struct sonde_file *old_open(struct sonde_instance *self, uint32_t mode, const char *path)
 {
 	const struct answer *answer = ask(source_of(self), "open", path);
+	struct source *source = source_of(self);
 	struct old_file *file;
 
 	(void)mode;
@@ -98,7 +101,12 @@ static struct sonde_file *old_open(struct sonde_instance *self, uint32_t mode, c
 		return NULL;
 	}
 	file = must(calloc(1, sizeof *file + strlen(path) + 1));
-	file->source = source_of(self);
+	file->source = source;
+	file->next = source->files;
+	file->link = &source->files;
+	if (file->next)
+		file->next->link = &file->next;
+	source->files = file;
 	memcpy(file->path, path, strlen(path) + 1);
 	return (struct sonde_file *)file;
 }
@@ -112,7 +120,14 @@ static int64_t old_read(struct sonde_file *file, const char **text)
 
 static void old_close(struct sonde_file *file)
 {
-	free(file);
+	struct old_file *old = (struct old_file *)file;
+
+	if (!old)
+		return;
+	*old->link = old->next;
+	if (old->next)
+		old->next->link = old->link;
+	free(old);
 }
 
 static int64_t old_list(struct sonde_instance *self, const char *path, const char **names)
@@ -375,6 +390,8 @@ static void end(struct reparse *r)
 		instance_stop(r->pipeline->parts.instances[i]);
 	for (size_t i = 0; i < r->nsources; i++) {
 		r->sources[i].instance->role = NULL;
+		while (r->sources[i].files)
+			old_close((struct sonde_file *)r->sources[i].files);
 		free(r->sources[i].answers);
 		free(r->sources[i].text);
 	}
