@@ -7,15 +7,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sonde/escape.h>
+
 #include "cli/cli.h"
 #include "host/options.h"
 
 const char *cli_verb;
 
-static void say(const char *format, va_list args)
+/* File names and arguments are foreign bytes: a terminal gets none of their control characters. `hint`: where help is. */
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args,
+						      const char *hint)
 {
-	fprintf(stderr, "sonde%s%s: ", cli_verb ? " " : "", cli_verb ? cli_verb : "");
-	vfprintf(stderr, format, args);
+	char message[2 * PATH_MAX], safe[2 * sizeof message];
+
+	vsnprintf(message, sizeof message, format, args);
+	sonde_escape(message, strlen(message), safe, sizeof safe);
+	fprintf(stderr, "sonde%s%s: %s%s\n", cli_verb ? " " : "", cli_verb ? cli_verb : "", safe,
+		hint);
 }
 
 int cli_error(int status, const char *format, ...)
@@ -23,20 +31,21 @@ int cli_error(int status, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(format, args, "");
 	va_end(args);
-	fputc('\n', stderr);
 	return status;
 }
 
 int cli_misuse(const char *format, ...)
 {
+	char hint[64];
 	va_list args;
 
+	snprintf(hint, sizeof hint, " (see sonde %s%s--help)", cli_verb ? cli_verb : "",
+		 cli_verb ? " " : "");
 	va_start(args, format);
-	say(format, args);
+	say(format, args, hint);
 	va_end(args);
-	fprintf(stderr, " (see sonde %s--help)\n", cli_verb ? cli_verb : "");
 	return EXIT_MISUSE;
 }
 
@@ -107,13 +116,20 @@ void text_add(struct text *text, const char *format, ...)
 	text->length += (size_t)n;
 }
 
+/* A line feed would begin a line of its own, and so a key or a section; in its place the configuration reader meets a control
+ * character, which it refuses. */
+static void text_char(struct text *text, char c)
+{
+	text_add(text, "%c", c == '\n' ? '\v' : c);
+}
+
 void text_key(struct text *text, const char *key, const char *value)
 {
 	text_add(text, "%s = ", key);
 	for (; *value; value++) {
 		if (value[0] == '$' && value[1] == '{') /* not a variable's */
 			text_add(text, "$");
-		text_add(text, "%c", *value);
+		text_char(text, *value);
 	}
 	text_add(text, "\n");
 }
@@ -122,6 +138,8 @@ int cli_output(const char *path)
 {
 	struct stat st;
 
+	if (!*path)
+		return cli_misuse("the name of the file to write is empty");
 	if (strcmp(path, "-") == 0)
 		return isatty(STDOUT_FILENO)
 			       ? cli_misuse(
@@ -142,8 +160,8 @@ void text_recording(struct text *text, const char *path)
 	text_add(text, "[sink:file]\npath = ");
 	for (; *path; path++) {
 		if (*path == '%' || (path[0] == '$' && path[1] == '{')) /* a date's, a variable's */
-			text_add(text, "%c", *path);
-		text_add(text, "%c", *path);
+			text_char(text, *path);
+		text_char(text, *path);
 	}
 	text_add(text, "\n");
 }
@@ -151,7 +169,7 @@ void text_recording(struct text *text, const char *path)
 int cli_config_errors(const struct config *config)
 {
 	for (size_t i = 0; i < config->nerrors; i++)
-		fprintf(stderr, "sonde %s: %s\n", cli_verb, config->errors[i]);
+		cli_error(EXIT_FAILED, "%s", config->errors[i]);
 	return EXIT_FAILED;
 }
 

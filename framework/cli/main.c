@@ -1,6 +1,8 @@
 /* sonde: one program, a file for each verb. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "host/config.h"
@@ -93,11 +95,21 @@ static int unknown_verb(const char *name)
 	return cli_misuse("there is no verb \"%s\"", name);
 }
 
+/* A descriptor 0, 1 or 2 that the caller closed would become that of the next file opened, and messages would be written
+ * into a recording. Opened the wrong way round: who uses it gets EBADF, as without. */
+static void fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
 	int status;
 
+	fill_standard();
 	if (worker_is(argc, argv))
 		return worker_main(argc, argv);
 	if (argc < 2) {

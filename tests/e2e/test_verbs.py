@@ -239,3 +239,50 @@ def test_report_of_several_and_one_output(sonde, recording, tmp_path):
     done = sonde("report", recording, recording)
     assert done.returncode == 0
     assert done.stdout.count("Data quality") == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("cat", "\x1b[31mred\x07"),
+        ("report", "\x1b[31mred\x07"),
+        ("\x1b[31mred",),
+        ("cat", "--\x1b[31mred"),
+        ("explain", "\x1b[31mred"),
+        ("check", "-c", "\x1b[31mred"),
+        ("agent", "-c", "\x1b[31mred"),
+        ("record", "-o", "/nowhere/\x1b[31mred"),
+        ("record", "-d", "\x1b[31mred"),
+        ("record", "--profile", "\x1b[31mred"),
+    ],
+)
+def test_no_escape_of_an_argument_reaches_the_terminal(sonde, args):
+    done = sonde(*args)
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n")
+    assert not any(ord(c) < 32 for c in done.stderr[:-1]), done.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--root"])
+def test_an_argument_is_never_configuration(sonde, tmp_path, option):
+    done = sonde("record", "-d", "1", option, f"{tmp_path}/a\n[sink:file two]\npath = {tmp_path}/b", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "control character" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_output_is_misuse(sonde):
+    done = sonde("record", "-d", "1", "-o", "")
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_descriptors_are_no_files_of_ours(build, sonde, tmp_path, closed):
+    path = tmp_path / "a.sonde"
+    call = f'exec "$0" record -q -i 50ms --max-frames 3 -o "$1" {closed}'
+    done = subprocess.run(["sh", "-c", call, build / "sonde", path], timeout=30)
+    assert done.returncode == 0
+    done = sonde("cat", "--json", path)
+    assert done.returncode == 0 and done.stderr == ""
+    assert max(row["sequence"] for row in rows(done.stdout)) >= 3
