@@ -89,6 +89,7 @@ static const struct sonde_table tables[] = {
 struct state {
 	struct sonde_file *file;
 	struct keyed keyed;
+	void *last;
 };
 
 static int start(struct sonde_instance *self)
@@ -107,7 +108,7 @@ static int start(struct sonde_instance *self)
 	err = keyed_start(self, &state->keyed, &tables[0], text, (size_t)length, 0);
 	if (!err && !memmem(text, (size_t)length, "MemAvailable:", 13))
 		sonde_note(self, "MemAvailable is absent: kernels before 3.14 do not estimate it");
-	return err;
+	return err ? err : keyed_keep(self, &state->keyed, &state->last, 1);
 }
 
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
@@ -118,7 +119,8 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 
 	if (length < 0)
 		return (int)length;
-	keyed_rows(self, frame, &state->keyed, 0, NULL, text, (size_t)length, 0);
+	keyed_rows(self, frame, &state->keyed, keyed_last(&state->keyed, state->last, 0), 0, NULL,
+		   text, (size_t)length, 0);
 	return 0;
 }
 

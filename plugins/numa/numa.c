@@ -67,13 +67,18 @@ struct node {
 	struct sonde_file *numastat, *meminfo, *vmstat, *cpulist, *distance;
 };
 
+/* One of the files of each node: its keys, as the first node has them that has it, and what it was in the sample before. */
+struct kind {
+	struct keyed keyed;
+	void *last;
+};
+
 struct state {
 	struct sonde_file *online_file, *has_memory_file;
 	struct node *nodes;
 	uint32_t count, capacity;
 	struct set online;
-	struct keyed numastat, meminfo,
-		vmstat; /* of the first node that has the file; the same in all */
+	struct kind numastat, meminfo, vmstat;
 };
 
 static bool in_set(const struct set *set, uint64_t n)
@@ -229,14 +234,18 @@ static void scan(struct sonde_instance *self, struct state *state)
 }
 
 /* Learns the keys of one file of a node, unless they are known. */
-static int learn(struct sonde_instance *self, struct keyed *keyed, uint32_t table,
+static int learn(struct sonde_instance *self, struct kind *kind, uint32_t table,
 		 struct sonde_file *file, size_t skip)
 {
+	const struct state *state = self->state;
 	const char *text;
-	int64_t length = keyed->count || !file ? 0 : sonde_read(self, file, &text);
+	int64_t length = kind->keyed.count || !file ? 0 : sonde_read(self, file, &text);
+	int err;
 
-	return length > 0 ? keyed_start(self, keyed, &tables[table], text, (size_t)length, skip)
-			  : 0;
+	if (length <= 0)
+		return 0;
+	err = keyed_start(self, &kind->keyed, &tables[table], text, (size_t)length, skip);
+	return err ? err : keyed_keep(self, &kind->keyed, &kind->last, state->capacity);
 }
 
 static int learn_all(struct sonde_instance *self, struct state *state)
@@ -282,6 +291,12 @@ static int start(struct sonde_instance *self)
 	return learn_all(self, state);
 }
 
+static struct keyed_last last_of(const struct state *state, const struct kind *kind,
+				 const struct node *node)
+{
+	return keyed_last(&kind->keyed, kind->last, (uint32_t)(node - state->nodes));
+}
+
 static void sample_numa(struct sonde_instance *self, struct sonde_frame *frame,
 			const struct state *state, const struct node *node,
 			const struct set *has_memory)
@@ -302,20 +317,23 @@ static void sample_numa(struct sonde_instance *self, struct sonde_frame *frame,
 		sonde_set_bytes(&row, CPULIST, text, (size_t)length);
 	length = node->numastat ? sonde_read(self, node->numastat, &text) : -ENOENT;
 	if (length >= 0)
-		keyed_parse(&state->numastat, text, (size_t)length, 0, &row, NULL);
+		keyed_parse(&state->numastat.keyed, last_of(state, &state->numastat, node), text,
+			    (size_t)length, 0, &row, NULL);
 }
 
 /* Of one file of a node. Where it is there and cannot be read just now, its row has not ended. */
 static void sample_keyed(struct sonde_instance *self, struct sonde_frame *frame,
-			 const struct keyed *keyed, uint32_t table, const struct node *node,
+			 const struct kind *kind, uint32_t table, const struct node *node,
 			 struct sonde_file *file, size_t skip)
 {
+	const struct state *state = self->state;
 	uint64_t key = node->id;
 	const char *text;
 	int64_t length = file ? sonde_read(self, file, &text) : -ENOENT;
 
 	if (length >= 0)
-		keyed_rows(self, frame, keyed, table, &key, text, (size_t)length, skip);
+		keyed_rows(self, frame, &kind->keyed, last_of(state, kind, node), table, &key, text,
+			   (size_t)length, skip);
 	else if (file)
 		sonde_partial(self, frame);
 }

@@ -11,6 +11,7 @@ static const struct sonde_table tables[] = {
 struct state {
 	struct sonde_file *file;
 	struct keyed keyed;
+	void *last;
 };
 
 static int start(struct sonde_instance *self)
@@ -18,6 +19,7 @@ static int start(struct sonde_instance *self)
 	struct state *state = self->state;
 	const char *text;
 	int64_t length;
+	int err;
 
 	state->file = sonde_open(self, SONDE_KEEP, "/proc/vmstat");
 	if (!state->file)
@@ -26,7 +28,8 @@ static int start(struct sonde_instance *self)
 	length = sonde_read(self, state->file, &text);
 	if (length < 0)
 		return (int)length;
-	return keyed_start(self, &state->keyed, &tables[0], text, (size_t)length, 0);
+	err = keyed_start(self, &state->keyed, &tables[0], text, (size_t)length, 0);
+	return err ? err : keyed_keep(self, &state->keyed, &state->last, 1);
 }
 
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
@@ -37,7 +40,8 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 
 	if (length < 0)
 		return (int)length;
-	keyed_rows(self, frame, &state->keyed, 0, NULL, text, (size_t)length, 0);
+	keyed_rows(self, frame, &state->keyed, keyed_last(&state->keyed, state->last, 0), 0, NULL,
+		   text, (size_t)length, 0);
 	return 0;
 }
 

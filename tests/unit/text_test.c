@@ -158,11 +158,77 @@ static void keys_move(void)
 	keyed_learn(&keyed, &array, &more, 0, learned, sizeof learned - 1, 0);
 	CU_ASSERT_EQUAL(keyed.count, 4);
 	CU_ASSERT_EQUAL(more.count, 0);
-	keyed_parse(&keyed, moved, sizeof moved - 1, 0, &row, NULL);
+	keyed_parse(&keyed, (struct keyed_last) { NULL, NULL }, moved, sizeof moved - 1, 0, &row,
+		    NULL);
 	CU_ASSERT_EQUAL(have[0], 0xd); /* bb is cut */
 	CU_ASSERT_EQUAL(slots[0], 10);
 	CU_ASSERT_EQUAL(slots[2], 30);
 	CU_ASSERT_EQUAL(slots[3], 40);
+	free(keyed.lines);
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Lines of these keys in a text: most as they are, some left out, moved, twice, with another value, cut, or none of ours. */
+static size_t shuffled(char *text, size_t size, uint32_t *random, const uint32_t values[8])
+{
+	static const char *const keys[] = { "a",       "bb", "ccc", "a_longer_key",
+					    "Key(x):", "f",  "g",   "hh" };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t what = next_random(random) % 16;
+		uint32_t k = what == 0 ? next_random(random) % 8 : i;
+
+		if (what == 1)
+			continue;
+		if (what == 2)
+			n += (size_t)snprintf(text + n, size - n, "other %u\n", k);
+		n += (size_t)snprintf(text + n, size - n, "%s %s%u kB%s", keys[k],
+				      what == 3 ? "   " : "", values[k],
+				      what == 4 && i == 7 ? "" : "\n");
+	}
+	return n;
+}
+
+/* What is remembered of the sample before never changes a value: each text gives what it gives alone. */
+static void the_sample_before_changes_nothing(void)
+{
+	static const char learned[] =
+		"a 1\nbb 2\nccc 3\na_longer_key 4\nKey(x): 5 kB\nf 6\ng 7\nhh 8\n";
+	struct keyed_more more = { .count = 0 };
+	struct keyed keyed = { .lines = malloc(keyed_size(learned, sizeof learned - 1)),
+			       .room = 88 };
+	const struct sonde_array none = { NULL, 0, 0 };
+	uint32_t random = 1, values[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, same = 0;
+	char text[512];
+	void *block;
+
+	keyed_learn(&keyed, &none, &more, 0, learned, sizeof learned - 1, 0);
+	CU_ASSERT_EQUAL_FATAL(keyed.count, 8);
+	block = calloc(1, keyed_last_size(&keyed));
+	for (int i = 0; i < 20000; i++) {
+		struct keyed_last last = keyed_last(&keyed, block, 0);
+		uint64_t have[2] = { 0 }, slots[2][8] = { { 0 } };
+		struct sonde_row row = { NULL, NULL, NULL };
+		struct sonde_row with = { slots[0], &have[0], NULL };
+		struct sonde_row alone = { slots[1], &have[1], NULL };
+		size_t length;
+
+		if (next_random(&random) % 4 == 0)
+			values[next_random(&random) % 8] = next_random(&random) % 2000;
+		length = shuffled(text, sizeof text, &random, values);
+		keyed_parse(&keyed, last, text, length, 0, &row, &with);
+		keyed_parse(&keyed, (struct keyed_last) { NULL, NULL }, text, length, 0, &row,
+			    &alone);
+		same += have[0] == have[1] && memcmp(slots[0], slots[1], sizeof slots[0]) == 0;
+	}
+	CU_ASSERT_EQUAL(same, 20000);
+	free(block);
 	free(keyed.lines);
 }
 
@@ -175,5 +241,6 @@ CU_TestInfo tests[] = {
 	{ "a cut word is no word", a_cut_word_is_no_word },
 	{ "names of columns", names_of_columns },
 	{ "keys that move", keys_move },
+	{ "the sample before changes nothing", the_sample_before_changes_nothing },
 	CU_TEST_INFO_NULL,
 };

@@ -1,7 +1,8 @@
 /* Files of lines "key value": /proc/vmstat, /proc/meminfo and their like. Part of the plugin ABI, inline throughout.
  *
  * Which keys there are differs from kernel to kernel, their order does not change while one runs. So the order is learned
- * at start, and a sample compares each line with the key that stood there before; only where it differs is it looked up. */
+ * at start, and a sample compares each line with the one that stood there before: where all of it is the same, so is its
+ * value; where the key is, the value is parsed; else the key is looked up. */
 #ifndef SONDE_KEYED_H
 #define SONDE_KEYED_H
 
@@ -25,6 +26,20 @@ struct keyed {
 	struct keyed_line *lines; /* then the bytes of the keys */
 	uint32_t count;
 	uint32_t more; /* index of the built table; 0: there is none */
+	uint32_t room; /* for a text in struct keyed_last; a longer one is parsed anew each time */
+	uint32_t reserved;
+};
+
+/* What a line was in the sample before: where in the text it began, its length with the LF (0: not known), its value. */
+struct keyed_seen {
+	uint32_t at, span;
+	uint64_t value;
+};
+
+/* The sample before of one file: its lines, as they were learned, and its text. NULL: none is kept. */
+struct keyed_last {
+	struct keyed_seen *lines;
+	char *text;
 };
 
 struct keyed_more {
@@ -194,6 +209,7 @@ static inline int keyed_start(struct sonde_instance *self, struct keyed *keyed,
 	if (err)
 		return err;
 	keyed_learn(keyed, &table->columns, &more, nkeys, text, length, skip);
+	keyed->room = (uint32_t)(2 * length + 7) & ~(uint32_t)7;
 	if (!more.count)
 		return 0;
 	if (nkeys)
@@ -208,6 +224,30 @@ static inline int keyed_start(struct sonde_instance *self, struct keyed *keyed,
 		return err;
 	keyed->more = (uint32_t)err;
 	return 0;
+}
+
+/* Bytes that the sample before of one file needs. */
+static inline uint64_t keyed_last_size(const struct keyed *keyed)
+{
+	return keyed->count * sizeof(struct keyed_seen) + keyed->room;
+}
+
+/* Only in start(), once the keys are learned: room in *block for the samples before of this many files. 0 or -ENOMEM. */
+static inline int keyed_keep(struct sonde_instance *self, const struct keyed *keyed, void **block,
+			     uint32_t files)
+{
+	return keyed->count ? sonde_grow(self, block, files * keyed_last_size(keyed)) : 0;
+}
+
+/* The sample before of one of these files. */
+static inline struct keyed_last keyed_last(const struct keyed *keyed, void *block, uint32_t file)
+{
+	struct keyed_seen *lines;
+
+	if (!block)
+		return (struct keyed_last) { NULL, NULL };
+	lines = (struct keyed_seen *)((char *)block + file * keyed_last_size(keyed));
+	return (struct keyed_last) { lines, (char *)(lines + keyed->count) };
 }
 
 /* Whether `length` bytes are equal; keys are short, so eight at a time without a call. */
@@ -234,19 +274,38 @@ static inline bool keyed_here(const struct keyed_line *line, const char *p, cons
 	return (size_t)(end - p) > line->length && keyed_equal(p, line->key, line->length);
 }
 
-/* The learned line that `p` begins, wherever it was learned; *next then is the one behind it. NULL: not learned. */
-static inline const struct keyed_line *keyed_find(const struct keyed *keyed, uint32_t *next,
-						  const char *p, const char *end)
+/* Number of the learned line that `p` begins, looked for from `next` on; keyed->count: it is not learned. */
+static inline uint32_t keyed_find(const struct keyed *keyed, uint32_t next, const char *p,
+				  const char *end)
 {
 	for (uint32_t i = 0; i < keyed->count; i++) {
-		uint32_t n = (*next + i) % keyed->count;
+		uint32_t n = (next + i) % keyed->count;
 
-		if (keyed_here(&keyed->lines[n], p, end)) {
-			*next = n + 1;
-			return &keyed->lines[n];
-		}
+		if (keyed_here(&keyed->lines[n], p, end))
+			return n;
 	}
-	return NULL;
+	return keyed->count;
+}
+
+static inline void keyed_forget(const struct keyed_last *last, uint32_t from, uint32_t to)
+{
+	for (; last->lines && from < to; from++)
+		last->lines[from].span = 0;
+}
+
+/* Line n is met. Those from *unmet to it were left out; one that was met before (a key that stands there twice) is not
+ * known any more. */
+static inline void keyed_meet(const struct keyed_last *last, uint32_t n, uint32_t *unmet,
+			      struct keyed_seen seen)
+{
+	if (n < *unmet) {
+		keyed_forget(last, n, n + 1);
+		return;
+	}
+	keyed_forget(last, *unmet, n);
+	if (last->lines)
+		last->lines[n] = seen;
+	*unmet = n + 1;
 }
 
 /* Past the blanks at `p`, eight at a time: /proc/meminfo sets its values flush right. */
@@ -281,35 +340,85 @@ static inline const char *keyed_next_line(const char *p, const char *end)
 	return p ? p + 1 : NULL;
 }
 
-/* The values of `text` into `row`, those of the built table into `more` (NULL: passed over). */
-static inline void keyed_parse(const struct keyed *keyed, const char *text, size_t length,
-			       size_t skip, struct sonde_row *row, struct sonde_row *more)
+static inline void keyed_set(const struct keyed_line *line, struct sonde_row *row,
+			     struct sonde_row *more, uint64_t value)
+{
+	if (!line->more)
+		sonde_set_u64(row, line->slot, value);
+	else if (more)
+		sonde_set_u64(more, line->slot, value);
+}
+
+/* The lines from `next` on that are what they were in the sample before. Returns the first that is not; *p moves to it. */
+static inline uint32_t keyed_unchanged(const struct keyed *keyed, const struct keyed_last *last,
+				       uint32_t next, const char *text, const char **p,
+				       const char *end, struct sonde_row *row,
+				       struct sonde_row *more)
+{
+	const struct keyed_line *line = keyed->lines + next, *stop = keyed->lines + keyed->count;
+	struct keyed_seen *seen = last->lines + next;
+	const char *before = last->text, *at = *p;
+
+	for (; line < stop; line++, seen++) {
+		if (!seen->span || (size_t)(end - at) < seen->span ||
+		    !keyed_equal(at, before + seen->at, seen->span))
+			break;
+		seen->at = (uint32_t)(at - text);
+		at += seen->span;
+		keyed_set(line, row, more, seen->value);
+	}
+	*p = at;
+	return (uint32_t)(line - keyed->lines);
+}
+
+/* The values of `text` into `row`, those of the built table into `more` (NULL: passed over). Lines before `unmet` are in
+ * `last` as they are in this text, the others as they were in the one before. */
+static inline void keyed_parse(const struct keyed *keyed, struct keyed_last last, const char *text,
+			       size_t length, size_t skip, struct sonde_row *row,
+			       struct sonde_row *more)
 {
 	const char *p = text, *end = text + whole_words(text, length);
-	uint32_t next = 0;
-	uint64_t value;
+	uint32_t next = 0, unmet = 0;
 
 	while (p && (size_t)(end - p) > skip) {
-		const struct keyed_line *line = NULL;
+		struct keyed_seen seen = { 0, 0, 0 };
+		const char *begin;
+		bool good;
 
-		if (next < keyed->count && keyed_here(&keyed->lines[next], p + skip, end))
-			line = &keyed->lines[next++];
-		else
-			line = keyed_find(keyed, &next, p + skip, end);
-		if (line) {
-			p = keyed_blanks(p + skip + line->length, end);
-			if (take_digits(&p, end, end, &value) && (!line->more || more))
-				sonde_set_u64(line->more ? more : row, line->slot, value);
+		if (last.lines && next == unmet)
+			next = unmet =
+				keyed_unchanged(keyed, &last, next, text, &p, end, row, more);
+		if ((size_t)(end - p) <= skip)
+			break;
+		begin = p;
+		if (next >= keyed->count || !keyed_here(&keyed->lines[next], p + skip, end))
+			next = keyed_find(keyed, next, p + skip, end);
+		if (next == keyed->count) {
+			p = keyed_next_line(p, end);
+			next = unmet;
+			continue;
 		}
+		p = keyed_blanks(p + skip + keyed->lines[next].length, end);
+		good = take_digits(&p, end, end, &seen.value);
+		if (good)
+			keyed_set(&keyed->lines[next], row, more, seen.value);
 		p = keyed_next_line(p, end);
+		if (good && p) {
+			seen.at = (uint32_t)(begin - text);
+			seen.span = (uint32_t)(p - begin);
+		}
+		keyed_meet(&last, next++, &unmet, seen);
 	}
+	keyed_forget(&last, length <= keyed->room ? unmet : 0, keyed->count);
+	if (last.lines && length <= keyed->room)
+		memcpy(last.text, text, length);
 }
 
 /* Only in sample(): a row of table `index` from this text, and one of the built table where there is one. Both begin with
  * the key *key, if it is not NULL. */
 static inline void keyed_rows(struct sonde_instance *self, struct sonde_frame *frame,
-			      const struct keyed *keyed, uint32_t index, const uint64_t *key,
-			      const char *text, size_t length, size_t skip)
+			      const struct keyed *keyed, struct keyed_last last, uint32_t index,
+			      const uint64_t *key, const char *text, size_t length, size_t skip)
 {
 	struct sonde_row row, more;
 
@@ -320,7 +429,7 @@ static inline void keyed_rows(struct sonde_instance *self, struct sonde_frame *f
 		sonde_set_u64(&row, 0, *key);
 	if (key && keyed->more)
 		sonde_set_u64(&more, 0, *key);
-	keyed_parse(keyed, text, length, skip, &row, keyed->more ? &more : NULL);
+	keyed_parse(keyed, last, text, length, skip, &row, keyed->more ? &more : NULL);
 }
 
 #endif
