@@ -193,13 +193,13 @@ int cli_run(struct config *config, const struct pipeline_options *options, const
 
 bool cli_profile_path(const char *name, char *path, size_t size)
 {
-	/* As built, beside the tree's own profiles, and as installed: PREFIX/bin beside PREFIX/share. */
-	static const char *const folders[] = { "conf", "share/sonde" };
+	/* From the program's own folder: build/ and build/asan/ of a tree, PREFIX/bin of what is installed. */
+	static const char *const folders[] = { "../conf", "../../conf", "../share/sonde" };
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
 	exe[n > 0 ? n : 0] = 0;
-	for (int up = 0; up < 2 && strrchr(exe, '/'); up++)
+	if (strrchr(exe, '/'))
 		*strrchr(exe, '/') = 0;
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
 		snprintf(path, size, "%s/%s/profiles/%s.ini", exe, folders[i], name);
