@@ -101,7 +101,7 @@ static int resolve(const char *option, const char *text, const struct span *span
 
 int when_range(const char *path, const char *since, const char *until, uint64_t *from, uint64_t *to)
 {
-	struct span span;
+	struct span span = { 0 };
 	int status = EXIT_DONE;
 
 	*from = *to = 0;

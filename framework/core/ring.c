@@ -116,7 +116,7 @@ static bool find_room(struct ring *ring, size_t size, size_t *begin)
 
 	if (size > ring->size)
 		return false;
-	if (ring->waiting == ring->nplaces)
+	if (ring->waiting && ring->waiting == ring->nplaces)
 		drop_oldest(ring);
 	if (at + size > 2 * ring->enough && room_at_start(ring, at) >= size)
 		at = 0;

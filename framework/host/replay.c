@@ -104,7 +104,8 @@ static int remember(struct replay *replay, const struct instant *instant)
 {
 	const struct sonde_stream_header *header = instant->header;
 
-	if (replay->newest.header != header || replay->header->start_id != header->start_id) {
+	if (!replay->header || replay->newest.header != header ||
+	    replay->header->start_id != header->start_id) {
 		free(replay->header);
 		replay->header = header_copy(header);
 		if (!replay->header)
@@ -133,12 +134,32 @@ static int read_all(struct replay *replay, struct reader *reader)
 	return err;
 }
 
+/* A name that nothing in the whole recording had is a mistake in the configuration. */
+static void tell_unmatched(struct replay *replay, size_t sink)
+{
+	const char *pattern = delivery_unmatched(replay->sinks[sink]);
+
+	for (size_t i = 0, n = 0; pattern && i < replay->pipeline->parts.count; i++) {
+		const struct instance *instance = replay->pipeline->parts.instances[i];
+
+		if (instance_kind(instance) == SONDE_KIND_SINK && n++ == sink)
+			config_error(replay->pipeline->config, instance->section->file,
+				     instance->section->line,
+				     "[%s]: nothing in the recording is named `%s`",
+				     instance->self.name, pattern);
+	}
+}
+
 static int finish(struct replay *replay)
 {
 	int first = 0;
 
 	for (size_t i = 0; i < replay->nsinks; i++) {
-		int err = delivery_finish(replay->sinks[i]);
+		int err;
+
+		if (replay->header)
+			tell_unmatched(replay, i);
+		err = delivery_finish(replay->sinks[i]);
 
 		if (!first)
 			first = err;

@@ -89,6 +89,8 @@ static void *watch_host(void *context)
 
 static void answer(struct worker *worker, const void *bytes, size_t length)
 {
+	if (!length)
+		return;
 	if (worker->length + length > worker->size) {
 		worker->size = (worker->length + length) * 2;
 		worker->answer = must(realloc(worker->answer, worker->size));
@@ -274,7 +276,8 @@ static void settle_in(void)
 
 int worker_main(int argc, char **argv)
 {
-	struct worker worker = { 0 };
+	/* Plugins' threads may use it until the process ends. */
+	static struct worker worker;
 	struct worker_message message;
 
 	(void)argc;

@@ -121,7 +121,7 @@ static bool copy_keys(const struct rows *rows, struct row *row, const struct son
 		if (!is_text(view, key))
 			continue;
 		bytes = sonde_view_bytes(view, slot, &length);
-		if (length)
+		if (length && row->text)
 			memcpy(row->text + used, bytes, length);
 		row->keys[key] = (uint64_t)used << 32 | length;
 		used += length;

@@ -150,7 +150,7 @@ static int fill_rest(const struct store *store, struct series_list *list,
 
 	for (uint32_t g = STORE_SERIES; g < ngroups; g++)
 		n += groups[g].count;
-	rest = malloc(n * sizeof *rest);
+	rest = malloc((n ? n : 1) * sizeof *rest);
 	if (!rest)
 		return -ENOMEM;
 	n = 0;

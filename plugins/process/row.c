@@ -27,7 +27,7 @@ int row_identify(struct sonde_instance *self, struct task *task, struct process_
 {
 	struct state *state = self->state;
 	bool kept = task->file[FILE_STAT] != NULL;
-	const char *text;
+	const char *text = "";
 	int64_t length = read_file(self, task, FILE_STAT, &text);
 	bool known = task->flags & TASK_KNOWN;
 

@@ -99,7 +99,7 @@ static bool add_all(struct sonde_instance *self, struct threads *threads, struct
 	n = sonde_list(self, path, &names);
 	for (int64_t i = 0; i < n; i++, names += strlen(names) + 1) {
 		struct cursor c = whole(names, strlen(names));
-		struct process_sched sched;
+		struct process_sched sched = { 0 };
 		uint64_t tid;
 
 		if (!next_u64(&c, &tid))

@@ -249,7 +249,7 @@ static uint32_t list_nodes(struct sonde_instance *self, uint32_t nodes[NODES])
 static int start_pools(struct sonde_instance *self, struct state *state)
 {
 	uint32_t nodes[NODES], nnodes = list_nodes(self, nodes), n = 0;
-	uint64_t sizes[SIZES];
+	uint64_t sizes[SIZES] = { 0 };
 	char folder[64];
 	int err;
 
