@@ -6,8 +6,8 @@
 
 static const char help[] =
 	"usage: sonde check -c FILE\n\n"
-	"Checks a configuration as the agent would: every mistake with file and line, every plugin loaded, asked\n"
-	"whether it applies to this machine. Starts nothing.\n\n"
+	"Checks a configuration as the agent would: every mistake with file and line, every plugin loaded.\n"
+	"Starts nothing: what only shows when a collector opens its files or a sink its socket is not tried.\n\n"
 	"  -c, --config FILE   the configuration\n"
 	"  -h, --help          print this\n\n"
 	"example:\n"
@@ -50,7 +50,8 @@ int verb_check(int argc, char **argv)
 		status = config.nerrors ? cli_config_errors(&config)
 					: cli_error(EXIT_FAILED, "%s: %s", path, strerror(-err));
 	else
-		printf("%s: no mistakes, %zu sections\n", path, config.nsections);
+		printf("%s: no mistakes, %zu section%s\n", path, config.nsections,
+		       config.nsections == 1 ? "" : "s");
 	pipeline_close(pipeline);
 	config_free(&config);
 	return status;

@@ -58,7 +58,8 @@ static const char *const collectors[] = { "cpu",  "schedstat", "psi",  "meminfo"
 
 struct record {
 	struct pipeline_options run;
-	const char *output, *profile, *root;
+	const char *output, *profile;
+	char *root;
 	char **command;
 	uint64_t interval;
 	uint64_t pid;
@@ -84,6 +85,8 @@ static int parse(struct record *r, int argc, char **argv)
 		case 'i':
 			if (!cli_duration("--interval", optarg, &r->interval))
 				return EXIT_MISUSE;
+			if (!r->interval)
+				return cli_misuse("--interval %s: give a time above 0", optarg);
 			break;
 		case 'p':
 			if (!cli_number("--pid", optarg, 1, INT32_MAX, &r->pid))
@@ -107,7 +110,10 @@ static int parse(struct record *r, int argc, char **argv)
 			r->run.label = optarg;
 			break;
 		case OPT_ROOT:
-			r->root = optarg;
+			r->root = realpath(optarg, NULL);
+			if (!r->root)
+				return cli_error(EXIT_FAILED, "--root %s: %s", optarg,
+						 strerror(errno));
 			break;
 		case OPT_CAPTURE:
 			r->capture = true;
@@ -130,6 +136,9 @@ static int parse(struct record *r, int argc, char **argv)
 				  argv[optind]);
 	if (r->command && r->pid)
 		return cli_misuse("--pid or a command, not both");
+	if (r->pid && kill((pid_t)r->pid, 0) && errno == ESRCH)
+		return cli_error(EXIT_FAILED, "--pid %llu: %s", (unsigned long long)r->pid,
+				 strerror(ESRCH));
 	return EXIT_DONE;
 }
 
@@ -273,6 +282,15 @@ static int reap_command(struct record *r)
 	return EXIT_DONE;
 }
 
+/* A recording of a command that never ran is in the way of the next try. */
+static void forget_file(const struct record *r)
+{
+	struct stat st;
+
+	if (r->path[0] && lstat(r->path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(r->path);
+}
+
 static void last_line(const struct record *r)
 {
 	struct stat st;
@@ -306,6 +324,8 @@ static int record(struct record *r)
 	if (r->command) {
 		int of_command = reap_command(r);
 
+		if (of_command)
+			forget_file(r);
 		status = of_command ? of_command : status;
 	}
 	if (status == EXIT_DONE)

@@ -164,8 +164,11 @@ struct reader *recording_reader(struct recording *recording, uint64_t since, uin
 }
 
 /* What a reader noticed, where it is worth a line on stderr: the report has the rest. */
-static int complain(const char *path, const struct reader_state *state)
+static int complain(const char *path, const struct reading *reading,
+		    const struct reader_state *state)
 {
+	if (!state->instants && !state->damaged && (reading->since || reading->until))
+		return cli_error(EXIT_FAILED, "%s: no instant lies in this stretch of time", path);
 	if (!state->instants)
 		return cli_error(EXIT_FAILED, "%s: %s", path,
 				 state->damaged ? state->damage : "nothing in it can be read");
@@ -202,7 +205,7 @@ static int run(struct recording *recording, const char *path, struct config *con
 	else if (err && err != -EPIPE)
 		cli_error(status, "%s: %s", path, strerror(-err));
 	else
-		status = complain(path, reader_state(reader));
+		status = complain(path, reading, reader_state(reader));
 	pipeline_close(pipeline);
 	reader_free(reader);
 	return status;

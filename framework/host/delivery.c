@@ -414,6 +414,11 @@ struct delivery *delivery_new(struct instance *instance, bool live, int *err, ch
 	return d;
 }
 
+const char *delivery_unmatched(const struct delivery *d)
+{
+	return filter_unmatched(d->filter);
+}
+
 void delivery_free(struct delivery *d)
 {
 	if (!d)

@@ -20,6 +20,9 @@ struct delivery *delivery_new(struct instance *instance, bool live, int *err, ch
 			      size_t size);
 void delivery_free(struct delivery *delivery);
 
+/* A pattern of the sink's `tables` or `columns` that nothing has matched so far, or NULL. */
+const char *delivery_unmatched(const struct delivery *delivery);
+
 /* Live: attaches the ring to the stream and starts the thread. `finished` is called from it, once, when the sink wants no
  * more (-EPIPE); delivery_finished() is true from then on. 0 or negative errno. */
 int delivery_start(struct delivery *delivery, void (*finished)(void *context), void *context);

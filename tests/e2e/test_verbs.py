@@ -46,6 +46,7 @@ def test_version(sonde):
         (["record", "-d", "soon"], "-"),
         (["record", "make"], "behind --"),
         (["record", "-p", "0"], "whole number"),
+        (["record", "-i", "0"], "above 0"),
         (["record", "--profile", "shed"], 'no profile "shed"'),
         (["report"], "which recording"),
         (["cat"], "one recording"),
@@ -140,6 +141,22 @@ def test_record_of_a_command_that_is_not_there(sonde, tmp_path):
     done = sonde("record", "-o", tmp_path / "x.sonde", "--", "/nonexistent/program")
     assert done.returncode == 127
     assert "/nonexistent/program" in done.stderr
+    assert not (tmp_path / "x.sonde").exists()
+
+
+def test_record_of_a_pid_that_is_not_there(sonde, tmp_path):
+    done = sonde("record", "-p", "4194305", "-o", tmp_path / "x.sonde")
+    assert done.returncode == 1
+    assert "--pid 4194305" in done.stderr
+
+
+def test_what_is_not_in_the_recording_is_said(sonde, recording):
+    done = sonde("cat", "-t", "psii", recording)
+    assert done.returncode == 1
+    assert "psii" in done.stderr
+    done = sonde("cat", "--since", "1h", recording)
+    assert done.returncode == 1
+    assert "stretch" in done.stderr
 
 
 def test_record_of_a_pid_ends_with_it(sonde, tmp_path):
@@ -267,7 +284,7 @@ def test_no_escape_of_an_argument_reaches_the_terminal(sonde, args):
 def test_an_argument_is_never_configuration(sonde, tmp_path, option):
     done = sonde("record", "-d", "1", option, f"{tmp_path}/a\n[sink:file two]\npath = {tmp_path}/b", cwd=tmp_path)
     assert done.returncode == 1
-    assert "control character" in done.stderr
+    assert "control character" in done.stderr or "No such file" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
