@@ -16,8 +16,6 @@ static const LZ4F_preferences_t preferences = {
 		       .contentChecksumFlag = LZ4F_contentChecksumEnabled,
 		       .blockChecksumFlag = LZ4F_blockChecksumEnabled },
 	.compressionLevel = 3,
-	.autoFlush =
-		1, /* a block is complete when it is given: nothing but its dictionary is buffered */
 };
 
 /* The library frees its buffer at the end of a frame and allocates it for the next: it waits here meanwhile. The context,
@@ -96,7 +94,8 @@ void lz4_encoder_free(struct lz4_encoder *encoder)
 
 size_t lz4_bound(size_t length)
 {
-	return LZ4F_HEADER_SIZE_MAX + LZ4F_compressBound(length, &preferences);
+	/* A block that does not shrink is stored; nothing is buffered from call to call. */
+	return LZ4_HEADER_BYTES + length + LZ4_BLOCK_EXTRA + LZ4_END_BYTES;
 }
 
 /* With room at `out`, as lz4_bound() says, memory is all that these calls can lack. */
@@ -113,7 +112,15 @@ int64_t lz4_begin(struct lz4_encoder *encoder, void *out, size_t size)
 int64_t lz4_block(struct lz4_encoder *encoder, const void *content, size_t length, void *out,
 		  size_t size)
 {
-	return answer(LZ4F_compressUpdate(encoder->context, out, size, content, length, NULL));
+	/* Not by autoFlush: matches would then reach back to the block before only, an eighth more bytes. */
+	int64_t some =
+		answer(LZ4F_compressUpdate(encoder->context, out, size, content, length, NULL));
+	int64_t rest;
+
+	if (some < 0)
+		return some;
+	rest = answer(LZ4F_flush(encoder->context, (char *)out + some, size - (size_t)some, NULL));
+	return rest < 0 ? rest : some + rest;
 }
 
 int64_t lz4_end(struct lz4_encoder *encoder, void *out, size_t size)

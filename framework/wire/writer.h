@@ -11,7 +11,7 @@ struct writer_options {
 	int (*emit)(void *context, const void *bytes, size_t length, uint32_t flags);
 	void *context;
 	uint8_t id[16]; /* random, of this stream; writer_restart() makes a new one from it */
-	uint32_t segment_instants; /* 0: 120, and as many as two minutes have */
+	uint32_t segment_instants; /* 0: 120, and as many as five minutes have */
 	uint32_t segment_bytes;    /* of packed rows; 0: 256 KiB */
 };
 

@@ -172,6 +172,29 @@ static void test_large(void)
 	stage_check(&stage);
 }
 
+/* What LZ4 can't shrink it stores: 45,000 numbers of noise, several blocks. */
+static void test_noise(void)
+{
+	struct stage stage;
+	uint64_t seed = 7;
+
+	stage_open(&stage, 0);
+	for (uint64_t i = 0; i < 2; i++) {
+		stage_begin(&stage);
+		for (int r = 0; r < 300; r++) {
+			struct sonde_row row = add_row(&stage, 1);
+
+			for (uint32_t slot = 0; slot < W_SLOTS; slot++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				sonde_set_u64(&row, slot, seed ^ seed >> 29);
+			}
+		}
+		CU_ASSERT_EQUAL(stage_put(&stage, i, 1000 + i), 0);
+	}
+	CU_ASSERT_TRUE(stage.bytes.length > 2 * 300 * W_SLOTS * 8);
+	stage_check(&stage);
+}
+
 /* ---- What the taker of the bytes says */
 
 static int put_task(struct stage *stage, uint64_t n)
@@ -389,12 +412,12 @@ static void test_same(void)
 	stage_check(&two);
 }
 
-/* 120 instants that span two minutes end a segment: at 1 Hz after 121, at 10 Hz after 1,201, every 10 s after 120. */
+/* 120 instants that span five minutes end a segment: at 1 Hz after 301, at 10 Hz after 3,001, every 10 s after 120. */
 static void test_segments(void)
 {
 	static const struct {
 		uint64_t interval, instants;
-	} rates[] = { { 1000000000, 121 }, { 100000000, 1201 }, { 10000000000, 120 } };
+	} rates[] = { { 1000000000, 301 }, { 100000000, 3001 }, { 10000000000, 120 } };
 
 	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
 		struct stage stage;
@@ -416,6 +439,7 @@ CU_TestInfo tests[] = {
 	{ "rows come, go and move", test_rows },
 	{ "a table wider than 64", test_wide },
 	{ "an instant larger than an object", test_large },
+	{ "what can't be compressed", test_noise },
 	{ "a taker that is not ready", test_again },
 	{ "a taker that fails", test_error },
 	{ "a restart", test_restart },
