@@ -316,6 +316,7 @@ static int record(struct record *r)
 	read_profile(&config, r, text.bytes);
 	r->run.watch_pid = r->child ? r->child : (int64_t)r->pid;
 	r->run.adopts = r->child != 0;
+	r->run.whole = true;
 	r->run.started = started;
 	r->run.context = r;
 	if (!r->quiet && isatty(STDERR_FILENO))

@@ -383,6 +383,24 @@ static int open_events(struct pipeline *pipeline, struct run *run)
 	return 0;
 }
 
+/* A reader that had enough got all that it wanted. */
+static bool all_delivered(struct pipeline *pipeline)
+{
+	struct delivery_counts counts;
+	bool all = true;
+
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		struct instance *instance = pipeline->parts.instances[i];
+
+		if (instance_kind(instance) != SONDE_KIND_SINK || !instance->role ||
+		    delivery_finished(instance->role))
+			continue;
+		delivery_counts(instance->role, &counts);
+		all = all && !counts.ring.settled[RING_DROPPED] && !counts.ring.queued;
+	}
+	return all;
+}
+
 int pipeline_run(struct pipeline *pipeline)
 {
 	struct run run = { .pid = -1, .signals = -1 };
@@ -406,7 +424,9 @@ int pipeline_run(struct pipeline *pipeline)
 	/* A sink that hangs may write yet. */
 	if (!pipeline->hung)
 		signals_restore(&actions);
-	return err ? err : pipeline->hung ? -EIO : 0;
+	if (!err && (pipeline->hung || (pipeline->options.whole && !all_delivered(pipeline))))
+		err = -EIO;
+	return err;
 }
 
 void pipeline_close(struct pipeline *pipeline)

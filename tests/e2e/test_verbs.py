@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -303,3 +304,14 @@ def test_closed_standard_descriptors_are_no_files_of_ours(build, sonde, tmp_path
     done = sonde("cat", "--json", path)
     assert done.returncode == 0 and done.stderr == ""
     assert max(row["sequence"] for row in rows(done.stdout)) >= 3
+
+
+def test_a_recording_that_is_not_whole_is_a_failure(sonde, tmp_path):
+    """No file of more than 20 KiB may be written: what did not fit is lost, and that is no success."""
+    path = tmp_path / "short.sonde"
+    done = sonde(
+        "record", "-i", "20ms", "--max-frames", "100", "-o", path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+    )
+    assert done.returncode == 1
+    assert str(path) in done.stderr
