@@ -1,16 +1,11 @@
 /* One table of one sender as it comes by. Work is in proportion to what changed, as far as the streams allow. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/schema.h"
 #include "window/delta.h"
-#include "window/rows.h"
-#include "window/track.h"
-
-enum { KEY_MOST = 256 };
+#include "window/tracked.h"
 
 /* Which probes of a row moved, as bits: those past the 63rd share them, so that a bit says "perhaps". The last one is set for
  * every row, and in the mask of a stream that takes rows in which nothing moved. */
@@ -18,59 +13,7 @@ enum { MOVED_BITS = 63 };
 
 static const uint64_t moved_always = (uint64_t)1 << MOVED_BITS;
 
-/* A stream whose columns had values in an earlier view. */
-struct active {
-	uint64_t mask; /* of the probes without which it gains nothing from a row */
-	uint32_t bound;
-};
-
-struct track {
-	const struct sonde_schema *schema; /* of the newest view */
-	char *table, *instance;
-	uint64_t hash, start_id;
-	struct names *names;
-	struct probes probes;
-	struct wanted *seen; /* those that had a value */
-	uint32_t nseen;
-	uint64_t *fresh; /* bits of the slots of the others */
-	struct bound *bound;
-	uint32_t nbound;
-	struct active *active;
-	uint32_t nactive;
-	bool stale;       /* a column had its first value since the active ones were found */
-	struct sum *sums; /* that the streams are made of, each once */
-	uint32_t nsums;
-	uint64_t stamp; /* of the row being folded */
-	bool all_rows;
-	int label_column; /* comm or name; -1: none */
-	int birth_slot;   /* of the key start_time, -1: none */
-	double birth_scale;
-	struct rows rows;
-	uint64_t time;  /* of the last view; 0: none */
-	bool complete;  /* the last view had every row there was */
-	double *value;  /* of each probe, in the row being folded */
-	uint8_t *state; /* enum probe_state */
-	struct track_counts counts;
-};
-
 enum probe_state { ABSENT, PRESENT, RESET };
-
-/* What of a probe is looked at in every row. */
-struct wanted {
-	uint64_t bit; /* among those that moved */
-	uint32_t slot, probe;
-	bool counter;
-};
-
-/* A sum of terms in the row being folded: several streams may have it. */
-struct sum {
-	const struct term *terms;
-	uint32_t nterms;
-	bool numerator;
-	bool any; /* there is a value */
-	double value;
-	uint64_t stamp; /* of the row that it is of */
-};
 
 static void find_columns(struct track *track, const struct sonde_view *view)
 {
@@ -207,138 +150,6 @@ bool track_is(const struct track *track, const struct sonde_view *view)
 	return view->schema->hash == track->hash && view->header->start_id == track->start_id &&
 	       strcmp(view->schema->name, track->table) == 0 &&
 	       strcmp(view->instance ? view->instance : "", track->instance) == 0;
-}
-
-/* ---- keys and labels ---- */
-
-/* As the kernel gave it: what shows it escapes it. A NUL would end it. */
-static size_t put_bytes(char *to, size_t size, const char *bytes, uint32_t length)
-{
-	size_t n = strnlen(bytes, length < size ? length : size - 1);
-
-	memcpy(to, bytes, n);
-	to[n] = '\0';
-	return n;
-}
-
-static size_t put_value(char *to, size_t size, const struct sonde_view *view, uint32_t row,
-			uint32_t column)
-{
-	const struct sonde_column *c = &view->schema->columns[column];
-	uint32_t slot = view->schema->slot[column], length;
-	uint64_t value = sonde_view_slots(view, row)[slot];
-	const char *bytes;
-	int n;
-
-	if (!sonde_view_has(view, row, slot) || !size)
-		return 0;
-	if (c->type == SONDE_STR) {
-		bytes = sonde_view_bytes(view, value, &length);
-		return put_bytes(to, size, bytes, length);
-	}
-	n = snprintf(to, size, c->type == SONDE_I64 ? "%" PRId64 : "%" PRIu64, value);
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
-}
-
-static void put_key(char *to, const struct bound *bound, const struct sonde_view *view,
-		    uint32_t row)
-{
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < bound->nkey_columns && used + 2 < KEY_MOST; i++) {
-		if (i)
-			to[used++] = ' ';
-		used += put_value(to + used, KEY_MOST - used, view, row, bound->key_columns[i]);
-	}
-	to[used] = '\0';
-}
-
-static bool where_holds(const struct bound *bound, const struct sonde_view *view, uint32_t row)
-{
-	uint64_t value = sonde_view_slots(view, row)[bound->where_slot];
-	char number[24];
-	const char *bytes;
-	uint32_t length;
-
-	if (!bound->where_text)
-		return true;
-	if (!sonde_view_has(view, row, bound->where_slot))
-		return false;
-	if (bound->where_type == SONDE_STR) {
-		bytes = sonde_view_bytes(view, value, &length);
-		return strlen(bound->where_text) == length &&
-		       memcmp(bytes, bound->where_text, length) == 0;
-	}
-	snprintf(number, sizeof number, bound->where_type == SONDE_I64 ? "%" PRId64 : "%" PRIu64,
-		 value);
-	return strcmp(number, bound->where_text) == 0;
-}
-
-/* The name of the row, where it has one and it changed. */
-static void follow_label(struct track *track, struct row *row, const struct sonde_view *view,
-			 uint32_t index)
-{
-	uint32_t slot, length;
-	const char *bytes;
-	char label[KEY_MOST];
-
-	if (track->label_column < 0)
-		return;
-	slot = view->schema->slot[track->label_column];
-	if (!sonde_view_has(view, index, slot))
-		return;
-	bytes = sonde_view_bytes(view, sonde_view_slots(view, index)[slot], &length);
-	if (row->label_length == length && length <= sizeof row->label &&
-	    memcmp(row->label, bytes, length) == 0)
-		return;
-	row->label_length = length;
-	memcpy(row->label, bytes, length < sizeof row->label ? length : sizeof row->label);
-	put_bytes(label, sizeof label, bytes, length);
-	for (uint32_t i = 0; i < track->nbound; i++)
-		if (row->series[i])
-			name_label(row->series[i]->name, label);
-}
-
-static bool same_key(const struct bound *a, const struct bound *b)
-{
-	return a->nkey_columns == b->nkey_columns &&
-	       memcmp(a->key_columns, b->key_columns, a->nkey_columns * sizeof *a->key_columns) ==
-		       0;
-}
-
-/* A new row: which series it belongs to. */
-static int join(struct track *track, struct row *row, const struct sonde_view *view, uint32_t index)
-{
-	const struct bound *before = NULL;
-	struct name *name = NULL;
-	char key[KEY_MOST];
-
-	for (uint32_t i = 0; i < track->nbound; i++) {
-		struct bound *bound = &track->bound[i];
-
-		if (bound->reduces || !where_holds(bound, view, index))
-			continue;
-		if (name && before && same_key(before, bound)) {
-			name->refs++;
-		} else {
-			put_key(key, bound, view, index);
-			name = name_get(track->names, key);
-		}
-		before = bound;
-		if (name)
-			row->series[i] = store_series(&bound->stream->store, name);
-		if (!row->series[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static void leave(struct track *track, struct row *row)
-{
-	for (uint32_t i = 0; i < track->nbound; i++)
-		if (row->series[i])
-			store_leave(&track->bound[i].stream->store, row->series[i]);
-	rows_remove(&track->rows, row);
 }
 
 /* ---- values ---- */
@@ -551,7 +362,7 @@ static void give(struct track *track, struct row *row, const struct sonde_view *
 
 		if (!(track->active[a].mask & moved) || (!reduces && !row->series[i]))
 			continue;
-		if (reduces && bound->where_text && !where_holds(bound, view, index))
+		if (reduces && bound->where_text && !track_where(bound, view, index))
 			continue;
 		if (bound->plain && bound->sums) {
 			add_plain(track, bound);
@@ -599,7 +410,7 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 	if (!row)
 		return -ENOMEM;
 	if (fresh) {
-		err = join(track, row, fold->view, index);
+		err = track_join(track, row, fold->view, index);
 		if (err)
 			return err;
 		if (fold->valid && is_born(track, fold->view, index, &birth)) {
@@ -611,7 +422,7 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 			}
 		}
 	}
-	follow_label(track, row, fold->view, index);
+	track_label(track, row, fold->view, index);
 	if (!read_probes(track, row, fold->view, index, &moved)) {
 		for (uint32_t i = 0; i < track->nbound; i++)
 			if (row->series[i])
@@ -736,7 +547,7 @@ int track_view(struct track *track, const struct sonde_view *view, bool broken)
 	rows_begin(&track->rows);
 	err = fold_rows(track, &fold);
 	while ((gone = rows_gone(&track->rows, view->nrows)))
-		leave(track, gone);
+		track_leave(track, gone);
 	for (uint32_t a = 0; a < track->nactive && !err; a++) {
 		struct bound *bound = &track->bound[track->active[a].bound];
 
@@ -785,7 +596,7 @@ void track_free(struct track *track)
 	if (!track)
 		return;
 	while ((row = rows_first(&track->rows)))
-		leave(track, row);
+		track_leave(track, row);
 	rows_free(&track->rows);
 	for (uint32_t i = 0; i < track->nbound; i++)
 		bound_free(&track->bound[i]);
