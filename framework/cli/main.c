@@ -104,14 +104,10 @@ static void fill_standard(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct verb *verb;
-	int status;
 
-	fill_standard();
-	if (worker_is(argc, argv))
-		return worker_main(argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_MISUSE;
@@ -126,7 +122,17 @@ int main(int argc, char **argv)
 	if (!verb)
 		return unknown_verb(argv[1]);
 	cli_verb = verb->name;
-	status = verb->run(argc - 1, argv + 1);
+	return verb->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	fill_standard();
+	if (worker_is(argc, argv))
+		return worker_main(argc, argv);
+	status = run(argc, argv);
 	/* What a full disk took from stdout is an error too; a reader that went away is not. */
 	if (fflush(stdout) && errno != EPIPE && status == EXIT_DONE)
 		return cli_error(EXIT_FAILED, "stdout: %s", strerror(errno));

@@ -87,7 +87,8 @@ static int insist(struct delivery *d, const struct call *call)
 	uint64_t pause = PAUSE_FIRST_NS;
 	int err;
 
-	while ((err = call_sink(d, call)) == -EAGAIN) {
+	/* A disk has room again some time, which an agent waits for and a command does not. */
+	while ((err = call_sink(d, call)) == -EAGAIN || (err == -ENOSPC && d->ring)) {
 		atomic_fetch_add(&d->retries, 1);
 		if (pause == PAUSE_MOST_NS)
 			log_line(SONDE_WARNING, d->instance->self.name,

@@ -43,15 +43,13 @@ static int write_out(struct sonde_instance *self)
 	struct state *state = self->state;
 	int err = out_write(&state->render.out);
 
-	if (err == -EPIPE)
-		return err;
-	if (err == -EAGAIN)
+	if (err == -EPIPE || err == -EAGAIN || err == -EBADF)
 		return err;
 	if (err && state->said != -err)
 		sonde_log(self, SONDE_WARNING, "%s: %s; waiting",
 			  is_path(conf) ? conf->path : "stdout", strerror(-err));
 	state->said = -err;
-	return err ? -EAGAIN : 0;
+	return err == -ENOSPC ? err : err ? -EAGAIN : 0;
 }
 
 /* Nothing more is taken while there is something that could not be written. */

@@ -315,3 +315,17 @@ def test_a_recording_that_is_not_whole_is_a_failure(sonde, tmp_path):
     )
     assert done.returncode == 1
     assert str(path) in done.stderr
+
+
+@pytest.mark.parametrize("args", [["cat", "--json"], ["cat"], ["report"]])
+def test_a_full_disk_ends_a_command(build, recording, args):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([build / "sonde", *args, recording], stdout=full, stderr=subprocess.PIPE, timeout=20)
+    assert done.returncode == 1
+    assert b"No space left on device" in done.stderr
+
+
+def test_help_into_a_full_disk(build):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([build / "sonde", "--help"], stdout=full, stderr=subprocess.PIPE, timeout=20)
+    assert done.returncode == 1

@@ -98,8 +98,8 @@ struct sonde_collector_ops {
 	int (*sample)(struct sonde_instance *self, struct sonde_frame *frame);
 };
 
-/* Each returns 0, or a negative errno: -EAGAIN and the host offers the same again later, with growing pauses, while its
- * ring keeps the newest; any other error drops it, counted. */
+/* Each returns 0, or a negative errno: -EAGAIN, or in an agent -ENOSPC, and the host offers the same again later, with growing
+ * pauses, while its ring keeps the newest; any other error drops it, counted. */
 struct sonde_sink_ops {
 	uint32_t intake;    /* enum sonde_intake */
 	uint32_t assertion; /* enum sonde_assertion */
