@@ -94,7 +94,7 @@ static int start_new(struct pipeline *pipeline, const struct reload *reload, str
 		struct instance *instance = parts->instances[i];
 		int err;
 
-		if (instance->started || has_to_wait(reload, instance) != waiting)
+		if (instance->started || (!waiting && has_to_wait(reload, instance)))
 			continue;
 		err = part_start(pipeline, reload->config, instance);
 		if (err < 0)
