@@ -293,7 +293,7 @@ int lane_start(struct lane *lane)
 	for (size_t i = 0; i < lane->nmembers; i++)
 		nviews += lane->members[i]->frame.ntables + 1;
 	free(lane->views);
-	lane->views = calloc(nviews, sizeof *lane->views);
+	lane->views = calloc(nviews ? nviews : 1, sizeof *lane->views);
 	if (!lane->views)
 		return -ENOMEM;
 	set_grid(lane);

@@ -72,7 +72,8 @@ static struct gathered *view_of(struct gather *gather, const struct definition_t
 	if (view && view->table == table)
 		return view;
 	if (!reserve((void **)&gather->views, &capacity, gather->nviews + 1, sizeof *gather->views,
-		     VIEWS_MOST))
+		     VIEWS_MOST) ||
+	    !gather->views)
 		return NULL;
 	gather->capacity = (uint32_t)capacity;
 	view = &gather->views[gather->nviews++];

@@ -97,7 +97,7 @@ static int begin_segment(struct writer *writer, const struct instant *instant)
 static int define(struct writer *writer, struct kept *kept, const struct sonde_view *view)
 {
 	uint32_t from = 0;
-	int err;
+	int err = 0;
 
 	writer->ncolumns += view->schema->ncolumns;
 	if (writer->numbers == FORMAT_TABLES || writer->ncolumns > FORMAT_COLUMNS_ALL)

@@ -410,7 +410,7 @@ static inline void keyed_parse(const struct keyed *keyed, struct keyed_last last
 		keyed_meet(&last, next++, &unmet, seen);
 	}
 	keyed_forget(&last, length <= keyed->room ? unmet : 0, keyed->count);
-	if (last.lines && length <= keyed->room)
+	if (last.lines && length && length <= keyed->room)
 		memcpy(last.text, text, length);
 }
 
