@@ -230,9 +230,9 @@ static void disk_full(void)
 	CU_ASSERT_FATAL(good >= 0 && full >= 0);
 	CU_ASSERT_EQUAL(view(&self, sample_view(&sample, "psi")), 0);
 	dup2(full, held.render.out.fd);
-	CU_ASSERT_EQUAL(flush(&self), -EAGAIN);
-	CU_ASSERT_EQUAL(view(&self, &sample.view), -EAGAIN);
-	CU_ASSERT_EQUAL(view(&self, &sample.view), -EAGAIN);
+	CU_ASSERT_EQUAL(flush(&self), -ENOSPC);
+	CU_ASSERT_EQUAL(view(&self, &sample.view), -ENOSPC);
+	CU_ASSERT_EQUAL(view(&self, &sample.view), -ENOSPC);
 	CU_ASSERT_EQUAL(told.messages, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(told.log, "No space left on device"));
 	dup2(good, held.render.out.fd);
