@@ -254,7 +254,10 @@ static char *own_file(size_t *length)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	*length = 0;
 	for (size_t n = 1; n; *length += n) {
-		bytes = realloc(bytes, *length + 65536);
+		char *grown = realloc(bytes, *length + 65536);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(grown);
+		bytes = grown;
 		n = fread(bytes + *length, 1, 65536, file);
 	}
 	fclose(file);
