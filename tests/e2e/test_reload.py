@@ -1,6 +1,8 @@
 """SIGHUP: what changed is replaced, what did not keeps running, mistakes change nothing (cases 174 to 177)."""
 
 import signal
+import socket
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +63,30 @@ def test_mistakes_change_nothing(agent, config, wait_until, mistake, says):
     wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
     assert running.end() == 0
     assert any("refused" in row["values"]["text"] for row in config.rows("note"))
+
+
+def bound_sockets(port):
+    """How many UDP sockets of this machine have this local port."""
+    lines = Path("/proc/net/udp").read_text().splitlines()[1:]
+    return sum(int(line.split()[1].split(":")[1], 16) == port for line in lines)
+
+
+def test_a_changed_source_takes_the_place_of_the_old_one(agent, config, wait_until):
+    """Both listen at one address: the new one starts when the old one has gone."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    section = f"[loadavg]\n[source:udp]\nlisten = 127.0.0.1:{port}\n"
+    running = agent("agent", "-c", config(section))
+    wait_until(lambda: len(config.rows("loadavg")) >= 2 and bound_sockets(port) == 1)
+    config(section + "buffer = 1MiB")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "reloaded" in running.stderr)
+    assert "1 of them new or changed" in running.stderr
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert bound_sockets(port) == 1
+    assert running.end() == 0, running.stderr
 
 
 def test_included_files_stay(agent, config, tmp_path, wait_until):
