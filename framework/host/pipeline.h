@@ -13,7 +13,7 @@ struct pipeline_options {
 	uint64_t max_instants; /* of the main lane; 0: no bound */
 	const char *label;     /* into the header; NULL: none */
 	int64_t watch_pid;     /* ends when this process does; 0: none */
-	bool whole;            /* it failed where a sink did not get every instant: -EIO at the end */
+	bool whole;   /* it failed where a sink did not get every instant: -EIO at the end */
 	bool adopts;  /* this process is a subreaper (prctl(2)): orphans that end are waited for */
 	bool reparse; /* for pipeline_reparse(): collectors are not asked about this machine */
 	/* Called once the first sample of every collector was taken: a command that waits may run. NULL: nothing. */
