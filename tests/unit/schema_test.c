@@ -86,7 +86,7 @@ static void test_tables_refused(void)
 		COLUMN("k", SONDE_U64, SONDE_KEY, SONDE_BASE_BYTES, 1, 1)
 	};
 	static struct sonde_column many[257];
-	static char names[257][8];
+	static char names[257][16];
 	struct sonde_schema *schema;
 	char why[200];
 
