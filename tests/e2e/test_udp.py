@@ -49,8 +49,9 @@ def local(path):
 
 
 def objects(path):
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
+    """Whole lines so far: the last one may still be written."""
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def essence(row):
