@@ -99,7 +99,7 @@ static int run(void *context)
 		if (i + 1 < call->count)
 			putchar('\n');
 	}
-	free(tables);
+	explain_free(tables, count);
 	free(path);
 	return status;
 }

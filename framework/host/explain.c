@@ -41,7 +41,7 @@ static void add_plugin(struct gathering *all, const struct plugin *plugin)
 	}
 }
 
-/* The host's own tables; their schemas are made for this once and stay. */
+/* The host's own tables; their schemas are made for this. */
 static void add_host(struct gathering *all, const struct sonde_table *table)
 {
 	struct sonde_schema *schema;
@@ -93,6 +93,14 @@ struct explained *explain_tables(const char *path, size_t *count, void (*refused
 	qsort(all.tables, all.count, sizeof *all.tables, by_name);
 	*count = all.count;
 	return all.tables;
+}
+
+void explain_free(struct explained *tables, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!tables[i].plugin)
+			schema_free((struct sonde_schema *)tables[i].schema);
+	free(tables);
 }
 
 /* ---- words ---- */

@@ -11,8 +11,9 @@ struct explained {
 };
 
 /* Every table of every plugin on the path, which are loaded, and of the host: sorted by name. What can't be loaded is told
- * to `refused`. The array is to be freed. */
+ * to `refused`. explain_free() frees the array. */
 struct explained *explain_tables(const char *path, size_t *count, void (*refused)(const char *why));
+void explain_free(struct explained *tables, size_t count);
 
 /* On stdout: a table with its columns, or one column with all that is known of it. */
 void explain_table(const struct explained *table);
