@@ -345,7 +345,7 @@ static struct cell *cell_of(struct store *store, struct series *series, struct s
 	cell = &slice->cells[slice->ncells];
 	*cell = (struct cell) { .name = series->name };
 	/* It may have one already: of a second that was closed late, or before the lightest were taken out. */
-	if (!open || series->slice == slice - store->slices)
+	if (!open || series->slice == (uint32_t)(slice - store->slices))
 		slice->doubles = true;
 	series->slice = (uint32_t)(slice - store->slices);
 	series->name->refs++;

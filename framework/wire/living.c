@@ -224,7 +224,7 @@ bool tables_frames(struct tables *tables, struct items *items)
 	uint32_t n = items_array(items);
 	struct items structure, values;
 
-	if (items->bad || n > items->end - items->at)
+	if (items->bad || n > (size_t)(items->end - items->at))
 		return tables_refuse(tables, "an instant is cut");
 	structure = (struct items) { items->at, items->at + n, false };
 	values = (struct items) { items->at + n, items->end, false };

@@ -129,7 +129,7 @@ static inline bool take_digits(const char **at, const char *end, const char *sto
 	if (stop - p >= 8) {
 		unsigned digits = eight_digits(p, &n);
 
-		if (digits < 8 && digits <= end - p) {
+		if (digits < 8 && (ptrdiff_t)digits <= end - p) {
 			*at = p + digits;
 			*value = n;
 			return digits != 0;
