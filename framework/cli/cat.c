@@ -8,6 +8,7 @@
 #include "cli/recording.h"
 #include "cli/when.h"
 #include "core/records.h"
+#include "host/must.h"
 
 static const char help[] =
 	"usage: sonde cat [OPTION]... FILE\n\n"
@@ -16,21 +17,26 @@ static const char help[] =
 	"      --csv[=FILE]      CSV, a header line for each table\n"
 	"      --format NAME     any format of the stdout sink: msgpack, logfmt, influx, table, sonde\n"
 	"  -t, --table NAME      only this table, or table.column; may be repeated, * is a wildcard\n"
+	"      --scaled          values in base units (bytes, ns, Hz, ratio), not in the kernel's\n"
+	"      --rate            counters per second, in base units, as NAME_rate\n"
 	"      --since TIME      from this time: 10s (of the recording's start), -10s (of its end),\n"
-	"      --until TIME        2026-11-30T09:30:15Z, 09:30:15 (of the recorded day, your time zone)\n"
+	"      --until TIME        2026-11-30T09:30:15Z, 09:30:15 (of the recorded day and time zone)\n"
 	"  -f, --follow          go on as the file grows, until its end record or Ctrl-C\n"
 	"  -h, --help            print this\n\n"
 	"examples:\n"
 	"  sonde cat slow.sonde | less -S\n"
+	"  sonde cat --rate -t disk slow.sonde\n"
 	"  sonde cat --json -t psi slow.sonde | jq 'select(.keys.resource==\"cpu\")'\n"
 	"  sonde cat --csv=vmstat.csv -t vmstat.pgfault slow.sonde\n";
 
-enum { OPT_JSON = 256, OPT_CSV, OPT_FORMAT, OPT_SINCE, OPT_UNTIL };
+enum { OPT_JSON = 256, OPT_CSV, OPT_FORMAT, OPT_SCALED, OPT_RATE, OPT_SINCE, OPT_UNTIL };
 
 static const struct option options[] = {
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "csv", optional_argument, NULL, OPT_CSV },
 	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "scaled", no_argument, NULL, OPT_SCALED },
+	{ "rate", no_argument, NULL, OPT_RATE },
 	{ "table", required_argument, NULL, 't' },
 	{ "since", required_argument, NULL, OPT_SINCE },
 	{ "until", required_argument, NULL, OPT_UNTIL },
@@ -41,29 +47,46 @@ static const struct option options[] = {
 
 struct cat {
 	const char *path, *format, *output, *since, *until;
-	struct text tables; /* keys of the sink's filter */
-	bool follow;
+	const char **tables; /* as -t has them; NULL behind the last */
+	uint32_t ntables;
+	struct config config;
+	bool follow, scaled, rate;
 };
 
-/* The host's own tables are chosen as kinds, so that no sink loses its gaps by naming tables; here the choice is all. */
-static void choose_table(struct cat *cat, const char *name)
+/* The host's own tables are chosen as kinds, so that no sink loses its gaps by naming tables; here the choice is all. Where one
+ * name is a column's, those of whole tables stand for all of theirs. */
+static void choose_tables(struct config *config, const char *const *names)
 {
-	const char *dot = strchr(name, '.');
+	bool columns = false;
 
-	if (record_is(name)) {
-		text_key(&cat->tables, "kinds", name);
-		return;
+	for (const char *const *name = names; *name; name++)
+		columns = columns || strchr(*name, '.');
+	for (const char *const *name = names; *name; name++) {
+		size_t length = strcspn(*name, ".");
+		char *text;
+
+		if (record_is(*name)) {
+			config_set(config, "kinds", *name);
+			continue;
+		}
+		text = must(malloc(length + sizeof ".*"));
+		memcpy(text, *name, length);
+		memcpy(text + length, ".*", sizeof ".*");
+		config_set(config, "kinds", "data");
+		if (columns)
+			config_set(config, "columns", (*name)[length] ? *name : text);
+		text[length] = '\0';
+		config_set(config, "tables", text);
+		free(text);
 	}
-	text_add(&cat->tables, "kinds = data\ntables = %.*s\n",
-		 dot ? (int)(dot - name) : (int)strlen(name), name);
-	if (dot)
-		text_key(&cat->tables, "columns", name);
 }
 
 static int parse(struct cat *cat, int argc, char **argv)
 {
 	int c;
 
+	config_add(&cat->config, "sink:stdout");
+	cat->tables = must(calloc((size_t)argc + 1, sizeof *cat->tables));
 	cat->format = "table";
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":t:fh", options, NULL)) != -1) {
@@ -76,8 +99,14 @@ static int parse(struct cat *cat, int argc, char **argv)
 		case OPT_FORMAT:
 			cat->format = optarg;
 			break;
+		case OPT_SCALED:
+			cat->scaled = true;
+			break;
+		case OPT_RATE:
+			cat->rate = true;
+			break;
 		case 't':
-			choose_table(cat, optarg);
+			cat->tables[cat->ntables++] = optarg;
 			break;
 		case OPT_SINCE:
 			cat->since = optarg;
@@ -90,7 +119,7 @@ static int parse(struct cat *cat, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(help, stdout);
-			exit(EXIT_DONE);
+			exit(cli_flush(EXIT_DONE));
 		default:
 			return cli_bad_option(argv, c);
 		}
@@ -98,19 +127,15 @@ static int parse(struct cat *cat, int argc, char **argv)
 	if (optind + 1 != argc)
 		return cli_misuse("give one recording: a file, a folder or -");
 	cat->path = argv[optind];
-	return EXIT_DONE;
-}
-
-static void compose(struct text *text, const struct cat *cat)
-{
-	text_add(text, "[sink:stdout]\n");
-	text_key(text, "format", cat->format);
+	choose_tables(&cat->config, cat->tables);
+	config_set(&cat->config, "format", cat->format);
+	config_set(&cat->config, "values", cat->rate ? "rate" : "raw");
+	config_set(&cat->config, "scaled", cat->scaled || cat->rate ? "yes" : "no");
 	if (cat->output) {
-		text_key(text, "path", cat->output);
-		text_add(text, "replace = yes\n");
+		config_set(&cat->config, "path", cat->output);
+		config_set(&cat->config, "replace", "yes");
 	}
-	if (cat->tables.bytes)
-		text_add(text, "%s", cat->tables.bytes);
+	return EXIT_DONE;
 }
 
 static void interrupted(int signal)
@@ -130,20 +155,18 @@ static void catch_interrupt(void)
 int verb_cat(int argc, char **argv)
 {
 	struct cat cat = { 0 };
-	struct text text = { 0 };
 	struct reading reading = { 0 };
 	int status = parse(&cat, argc, argv);
 
 	if (status == EXIT_DONE)
 		status = when_range(cat.path, cat.since, cat.until, &reading.since, &reading.until);
 	if (status == EXIT_DONE) {
-		compose(&text, &cat);
 		if (cat.follow)
 			catch_interrupt();
 		reading.follow = cat.follow;
-		status = recording_run(cat.path, text.bytes, &reading);
+		status = recording_run(cat.path, &cat.config, &reading);
 	}
-	free(text.bytes);
-	free(cat.tables.bytes);
+	free(cat.tables);
+	config_free(&cat.config);
 	return status;
 }

@@ -10,9 +10,19 @@
 #include <sonde/escape.h>
 
 #include "cli/cli.h"
-#include "host/options.h"
+#include "host/agent_options.h"
+#include "host/values.h"
 
-const char *cli_verb;
+const char *cli_verb, *cli_argv0;
+
+int cli_flush(int status)
+{
+	errno = 0;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE || status != EXIT_DONE)
+		return status;
+	return cli_error(EXIT_FAILED, "stdout: %s",
+			 errno ? strerror(errno) : "not all of it could be written");
+}
 
 /* File names and arguments are foreign bytes: a terminal gets none of their control characters. `hint`: where help is. */
 __attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args,
@@ -60,22 +70,50 @@ int cli_bad_option(char **argv, int result)
 	return cli_misuse("option %s is unknown, ambiguous or takes no value", word);
 }
 
-bool cli_duration(const char *option, const char *text, uint64_t *ns)
+bool cli_is_duration(const char *text, uint64_t *ns, char *why, size_t size)
 {
-	static const struct sonde_option duration = { .key = "duration",
-						      .type = SONDE_OPT_DURATION };
 	char seconds[64];
-	char why[256];
 
 	/* A bare number on the command line is seconds, as for sleep(1). */
-	if (*text && strspn(text, "0123456789.") == strlen(text) &&
-	    strlen(text) < sizeof seconds - 2)
-		snprintf(seconds, sizeof seconds, "%ss", text);
-	else
-		snprintf(seconds, sizeof seconds, "%s", text);
-	if (option_parse(&duration, seconds, ns, NULL, why, sizeof why) == 0)
+	if (!*text || text[strspn(text, "0123456789.")] || strlen(text) >= sizeof seconds - 2)
+		return duration_parse(text, ns, why, size) == 0;
+	snprintf(seconds, sizeof seconds, "%ss", text);
+	return duration_parse(seconds, ns, why, size) == 0;
+}
+
+bool cli_duration(const char *option, const char *text, uint64_t *ns)
+{
+	char why[256];
+
+	if (cli_is_duration(text, ns, why, sizeof why))
 		return true;
 	cli_misuse("%s %s: %s", option, text, why);
+	return false;
+}
+
+bool cli_time(const char *option, const char *text, uint64_t *ns)
+{
+	if (!cli_duration(option, text, ns))
+		return false;
+	if (!*ns)
+		cli_misuse("%s %s: give a time above 0", option, text);
+	return *ns;
+}
+
+bool cli_interval(const char *option, const char *text, uint64_t *ns)
+{
+	const struct sonde_option *key = agent_options;
+	char least[32], most[32];
+
+	if (!cli_time(option, text, ns))
+		return false;
+	while (strcmp(key->key, "interval") != 0)
+		key++;
+	if ((double)*ns >= key->min && (double)*ns <= key->max)
+		return true;
+	duration_print(least, sizeof least, (uint64_t)key->min);
+	duration_print(most, sizeof most, (uint64_t)key->max);
+	cli_misuse("%s %s: it is not within %s and %s", option, text, least, most);
 	return false;
 }
 
@@ -95,45 +133,6 @@ bool cli_number(const char *option, const char *text, uint64_t min, uint64_t max
 	return true;
 }
 
-void text_add(struct text *text, const char *format, ...)
-{
-	char line[8192];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line, sizeof line, format, args);
-	va_end(args);
-	if (n < 0 || (size_t)n >= sizeof line)
-		abort(); /* no verb writes a line of that length: PATH_MAX is 4,096 */
-	if (text->length + (size_t)n + 1 > text->size) {
-		text->size = (text->size + (size_t)n + 1) * 2;
-		text->bytes = realloc(text->bytes, text->size);
-		if (!text->bytes)
-			abort();
-	}
-	memcpy(text->bytes + text->length, line, (size_t)n + 1);
-	text->length += (size_t)n;
-}
-
-/* A line feed would begin a line of its own, and so a key or a section; in its place the configuration reader meets a control
- * character, which it refuses. */
-static void text_char(struct text *text, char c)
-{
-	text_add(text, "%c", c == '\n' ? '\v' : c);
-}
-
-void text_key(struct text *text, const char *key, const char *value)
-{
-	text_add(text, "%s = ", key);
-	for (; *value; value++) {
-		if (value[0] == '$' && value[1] == '{') /* not a variable's */
-			text_add(text, "$");
-		text_char(text, *value);
-	}
-	text_add(text, "\n");
-}
-
 int cli_output(const char *path)
 {
 	struct stat st;
@@ -147,23 +146,9 @@ int cli_output(const char *path)
 			       : EXIT_DONE;
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
 		return cli_error(EXIT_FAILED,
-				 "%s is there already: choose another name, or remove it", path);
+				 "%s is there already: give another name with -o, or remove it",
+				 path);
 	return EXIT_DONE;
-}
-
-void text_recording(struct text *text, const char *path)
-{
-	if (strcmp(path, "-") == 0) {
-		text_add(text, "[sink:stdout]\nformat = sonde\n");
-		return;
-	}
-	text_add(text, "[sink:file]\npath = ");
-	for (; *path; path++) {
-		if (*path == '%' || (path[0] == '$' && path[1] == '{')) /* a date's, a variable's */
-			text_char(text, *path);
-		text_char(text, *path);
-	}
-	text_add(text, "\n");
 }
 
 int cli_config_errors(const struct config *config)
@@ -171,40 +156,4 @@ int cli_config_errors(const struct config *config)
 	for (size_t i = 0; i < config->nerrors; i++)
 		cli_error(EXIT_FAILED, "%s", config->errors[i]);
 	return EXIT_FAILED;
-}
-
-int cli_run(struct config *config, const struct pipeline_options *options, const char *subject)
-{
-	struct pipeline *pipeline = NULL;
-	int status = EXIT_DONE;
-	/* Also where reading found mistakes: all of them are told in one pass. */
-	int err = pipeline_open(config, options, &pipeline);
-
-	if (!err)
-		err = pipeline_run(pipeline);
-	if (config->nerrors)
-		status = cli_config_errors(config);
-	else if (err)
-		status = cli_error(EXIT_FAILED, "%s: %s", subject, strerror(-err));
-	pipeline_close(pipeline);
-	config_free(config);
-	return status;
-}
-
-bool cli_profile_path(const char *name, char *path, size_t size)
-{
-	/* From the program's own folder: build/ and build/asan/ of a tree, PREFIX/bin of what is installed. */
-	static const char *const folders[] = { "../conf", "../../conf", "../share/sonde" };
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-
-	exe[n > 0 ? n : 0] = 0;
-	if (strrchr(exe, '/'))
-		*strrchr(exe, '/') = 0;
-	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-		snprintf(path, size, "%s/%s/profiles/%s.ini", exe, folders[i], name);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
 }

@@ -11,12 +11,15 @@
 
 #include "cli/cli.h"
 #include "cli/recording.h"
+#include "host/join.h"
 
 struct recording {
 	char **files;
 	size_t nfiles, next;
+	bool folder;
 	int fd;
-	const struct reader_state *follow; /* NULL: the end of the file is the end */
+	const struct reader_state *state; /* of its reader, where the verb tells of damage */
+	bool follow;                      /* the end of the last file is not the end */
 };
 
 static int by_name(const void *a, const void *b)
@@ -72,7 +75,8 @@ static bool find_files(struct recording *recording, const char *path)
 		cli_error(EXIT_FAILED, "%s: %s", path, strerror(errno));
 		return false;
 	}
-	ok = S_ISDIR(st.st_mode) ? add_folder(recording, path) : add_file(recording, "", path);
+	recording->folder = S_ISDIR(st.st_mode);
+	ok = recording->folder ? add_folder(recording, path) : add_file(recording, "", path);
 	if (!ok)
 		cli_error(EXIT_FAILED, "%s: %s", path, strerror(errno));
 	else if (!recording->nfiles)
@@ -80,14 +84,34 @@ static bool find_files(struct recording *recording, const char *path)
 	return ok && recording->nfiles;
 }
 
+/* A FIFO would be waited for, and a file that nothing was written to yet is none that is damaged. */
+static bool has_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || (S_ISREG(st.st_mode) && st.st_size);
+}
+
+/* The next file; one that can't be opened is told. */
 static bool open_next(struct recording *recording)
 {
-	const char *path = recording->files[recording->next++];
+	recording->fd = -1;
+	while (recording->next < recording->nfiles && recording->fd < 0) {
+		const char *path = recording->files[recording->next++];
 
-	recording->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (recording->fd < 0)
-		cli_error(EXIT_FAILED, "%s: %s", path, strerror(errno));
+		if (recording->folder && !has_bytes(path))
+			continue;
+		recording->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (recording->fd < 0)
+			cli_error(EXIT_FAILED, "%s: %s", path, strerror(errno));
+	}
 	return recording->fd >= 0;
+}
+
+/* What is being read, for messages. */
+static const char *name_of(const struct recording *recording)
+{
+	return recording->nfiles ? recording->files[recording->next - 1] : "-";
 }
 
 struct recording *recording_open(const char *path)
@@ -97,11 +121,12 @@ struct recording *recording_open(const char *path)
 	if (!recording)
 		return NULL;
 	recording->fd = -1;
-	if (!find_files(recording, path) || (recording->fd < 0 && !open_next(recording))) {
-		recording_close(recording);
-		return NULL;
-	}
-	return recording;
+	if (find_files(recording, path) && (recording->fd >= 0 || open_next(recording)))
+		return recording;
+	if (recording->next && recording->folder)
+		cli_error(EXIT_FAILED, "%s: nothing in this folder can be read", path);
+	recording_close(recording);
+	return NULL;
 }
 
 static int64_t read_on(void *context, void *buffer, size_t size)
@@ -116,18 +141,50 @@ static int64_t read_on(void *context, void *buffer, size_t size)
 			return n;
 		if (n < 0)
 			return errno == EINTR ? 0 : -errno;
-		if (recording->next < recording->nfiles) {
-			close(recording->fd);
-			if (!open_next(recording))
-				return -EIO;
-		} else if (recording->follow && !recording->follow->ended &&
-			   recording->fd != STDIN_FILENO) {
-			if (nanosleep(&pause, NULL))
-				return 0; /* a signal: what is there was all */
-		} else {
+		if (!recording->follow || recording->next < recording->nfiles ||
+		    recording->state->ended || recording->fd == STDIN_FILENO)
 			return 0;
-		}
+		if (nanosleep(&pause, NULL))
+			return 0; /* a signal: what is there was all */
 	}
+}
+
+/* What a reader noticed, where it is worth a line on stderr: the report has the rest. */
+static void complain(const struct recording *recording)
+{
+	const struct reader_state *state = recording->state;
+	const char *path = name_of(recording);
+
+	if (state->damaged)
+		cli_error(EXIT_DONE, "%s: %s at byte %llu: %s", path, state->damage,
+			  (unsigned long long)state->damage_at,
+			  state->lost && state->damaged == 1 ? "nothing behind it could be read"
+							     : "what was whole behind it was read");
+	if (state->torn)
+		cli_error(EXIT_DONE, "%s: its last %llu bytes are not whole, as after a crash",
+			  path, (unsigned long long)state->torn);
+	/* A name in a damaged block may hold the bytes of a recording, so only who put the files together can tell. */
+	if (state->unread_at)
+		cli_error(EXIT_DONE,
+			  "%s: what looks like another recording begins in that, and was not read; "
+			  "if it was put there: tail -c +%llu FILE | sonde %s -",
+			  path, (unsigned long long)state->unread_at + 1, cli_verb);
+}
+
+/* At the end of a file, or where it can't be read: the next one, as a recording of its own. */
+static int next_file(void *context, int end)
+{
+	struct recording *recording = context;
+
+	if (recording->state && !end)
+		complain(recording);
+	if (!recording->folder)
+		return end;
+	if (recording->state && end)
+		cli_error(EXIT_DONE, "%s: %s: passed over", name_of(recording),
+			  end == -EBADMSG ? "not a recording of sonde" : strerror(-end));
+	close(recording->fd);
+	return open_next(recording);
 }
 
 void recording_close(struct recording *recording)
@@ -142,19 +199,27 @@ void recording_close(struct recording *recording)
 	free(recording);
 }
 
-/* As lseek(2); rotated files and pipes have no one offset. */
+/* As lseek(2). */
 static int64_t seek(void *context, int64_t offset, int whence)
 {
 	const struct recording *recording = context;
-	off_t at = recording->nfiles == 1 ? lseek(recording->fd, offset, whence) : -1;
+	off_t at = lseek(recording->fd, offset, whence);
 
-	return at >= 0 ? at : recording->nfiles == 1 ? -errno : -ESPIPE;
+	return at >= 0 ? at : -errno;
 }
 
-struct reader *recording_reader(struct recording *recording, uint64_t since, uint64_t until)
+struct reader *recording_reader(struct recording *recording, const struct reading *reading)
 {
+	static const struct reading all;
+	const struct reading *of = reading ? reading : &all;
 	const struct reader_options options = {
-		.read = read_on, .seek = seek, .context = recording, .since = since, .until = until
+		.read = read_on,
+		.seek = seek,
+		.next = next_file,
+		.context = recording,
+		.since = of->since,
+		.until = of->until,
+		.standing = of->standing,
 	};
 	struct reader *reader = reader_new(&options);
 
@@ -163,65 +228,58 @@ struct reader *recording_reader(struct recording *recording, uint64_t since, uin
 	return reader;
 }
 
-/* What a reader noticed, where it is worth a line on stderr: the report has the rest. */
-static int complain(const char *path, const struct reading *reading,
-		    const struct reader_state *state)
-{
-	if (!state->instants && !state->damaged && (reading->since || reading->until))
-		return cli_error(EXIT_FAILED, "%s: no instant lies in this stretch of time", path);
-	if (!state->instants)
-		return cli_error(EXIT_FAILED, "%s: %s", path,
-				 state->damaged ? state->damage : "nothing in it can be read");
-	if (state->damaged)
-		cli_error(EXIT_DONE, "%s: %s at byte %llu: what was whole behind it was read", path,
-			  state->damage, (unsigned long long)state->damage_at);
-	if (state->torn)
-		cli_error(EXIT_DONE, "%s: its last %llu bytes are not whole, as after a crash",
-			  path, (unsigned long long)state->torn);
-	return EXIT_DONE;
-}
-
 static int run(struct recording *recording, const char *path, struct config *config,
 	       const struct reading *reading)
 {
-	struct pipeline_options options = { .reparse = reading->reparse };
+	struct pipeline_options options = { .reparse = reading->reparse,
+					    .judge_every = reading->judge_every,
+					    .join = reading->join,
+					    .outlet = reading->outlet };
 	struct pipeline *pipeline = NULL;
-	struct reader *reader = recording_reader(recording, reading->since, reading->until);
+	struct reader *reader = recording_reader(recording, reading);
 	int status = EXIT_FAILED;
 	int err;
 
 	if (!reader)
 		return status;
-	if (reading->follow)
-		recording->follow = reader_state(reader);
+	recording->state = reader_state(reader);
+	recording->follow = reading->follow;
 	err = pipeline_open(config, &options, &pipeline);
 	if (!err)
-		err = reading->reparse ? pipeline_reparse(pipeline, reader)
-				       : pipeline_replay(pipeline, reader);
+		err = pipeline_replay(pipeline, reader);
 	if (config->nerrors)
 		cli_config_errors(config);
+	else if (err && reading->join && *join_why(reading->join))
+		cli_error(status, "%s: %s", path, join_why(reading->join));
 	else if (err == -EBADMSG)
 		cli_error(status, "%s: not a recording of sonde", path);
 	else if (err && err != -EPIPE)
 		cli_error(status, "%s: %s", path, strerror(-err));
+	else if (!reader_state(reader)->instants)
+		cli_error(status, "%s: nothing in it can be read", path);
 	else
-		status = complain(path, reading, reader_state(reader));
+		status = EXIT_DONE;
 	pipeline_close(pipeline);
 	reader_free(reader);
 	return status;
 }
 
-int recording_run(const char *path, const char *text, const struct reading *reading)
+int recording_run_fd(int fd, struct config *config, const struct reading *reading)
+{
+	struct recording recording = { .fd = fd };
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return cli_error(EXIT_FAILED, "%s", strerror(errno));
+	return run(&recording, "the recording", config, reading);
+}
+
+int recording_run(const char *path, struct config *config, const struct reading *reading)
 {
 	struct recording *recording = recording_open(path);
-	struct config config = { 0 };
 	int status = EXIT_FAILED;
 
-	if (recording && config_read_text(&config, cli_verb, text))
-		cli_config_errors(&config);
-	else if (recording)
-		status = run(recording, path, &config, reading);
+	if (recording)
+		status = run(recording, path, config, reading);
 	recording_close(recording);
-	config_free(&config);
 	return status;
 }

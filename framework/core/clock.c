@@ -1,6 +1,5 @@
-/* Clocks and anchors (clock_gettime(2), adjtimex(2)). */
+/* Clocks (clock_gettime(2)). */
 #include <stdlib.h>
-#include <sys/timex.h>
 
 #include "core/clock.h"
 
@@ -17,31 +16,21 @@ uint64_t clock_now(clockid_t clock)
 
 void clock_read(struct sonde_anchor *anchor)
 {
-	uint64_t before, after;
+	uint64_t tightest = UINT64_MAX;
 
-	*anchor = (struct sonde_anchor) { 0 };
-	for (int i = 0; i < READINGS; i++) {
-		before = clock_now(CLOCK_MONOTONIC);
-		anchor->boottime = clock_now(CLOCK_BOOTTIME);
-		anchor->realtime = (int64_t)clock_now(CLOCK_REALTIME);
-		after = clock_now(CLOCK_MONOTONIC);
-		anchor->monotonic = before + (after - before) / 2;
-		if (after - before < READING_NS)
-			break;
+	for (int i = 0; i < READINGS && tightest >= READING_NS; i++) {
+		uint64_t before = clock_now(CLOCK_MONOTONIC);
+		uint64_t boottime = clock_now(CLOCK_BOOTTIME);
+		int64_t realtime = (int64_t)clock_now(CLOCK_REALTIME);
+		uint64_t took = clock_now(CLOCK_MONOTONIC) - before;
+
+		if (took >= tightest)
+			continue;
+		tightest = took;
+		*anchor = (struct sonde_anchor) { .monotonic = before + took / 2,
+						  .boottime = boottime,
+						  .realtime = realtime };
 	}
-}
-
-void clock_anchor(struct sonde_anchor *anchor)
-{
-	struct timex state = { 0 };
-	int clock = adjtimex(&state);
-
-	clock_read(anchor);
-	if (clock < 0)
-		return;
-	anchor->offset = state.status & STA_NANO ? state.offset : state.offset * 1000;
-	anchor->max_error = (uint64_t)state.maxerror * 1000;
-	anchor->synchronised = !(state.status & STA_UNSYNC);
 }
 
 struct clock_change clock_compare(const struct sonde_anchor *before,

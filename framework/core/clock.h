@@ -17,7 +17,7 @@ static inline struct timespec clock_timespec(uint64_t ns)
 				   .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
-/* The three clocks at one instant, read again where the reading was interrupted; the rest is 0. */
+/* The three clocks at one instant: read again where the reading was interrupted, the tightest counts; the rest is 0. */
 void clock_read(struct sonde_anchor *anchor);
 
 /* The same, and what adjtimex(2) knows of the wall clock. */
@@ -26,7 +26,7 @@ void clock_anchor(struct sonde_anchor *anchor);
 /* CLOCK_REALTIME at a boottime, by an anchor. */
 static inline int64_t anchor_realtime(const struct sonde_anchor *anchor, uint64_t boottime)
 {
-	return anchor->realtime + (int64_t)(boottime - anchor->boottime);
+	return (int64_t)((uint64_t)anchor->realtime + (boottime - anchor->boottime));
 }
 
 /* What happened to the clocks between two readings. */

@@ -88,42 +88,97 @@ static int grow_table(struct frame_table *table)
 	return 0;
 }
 
-static int grow_strings(struct sonde_strings *strings)
+/* Room for what had none, and for the texts of `more` rows like those of the last sample. */
+static int grow_strings(struct sonde_frame *frame, uint64_t more)
 {
-	uint64_t size = (uint64_t)strings->size * 2;
+	struct sonde_strings *strings = &frame->strings;
+	uint64_t want = (uint64_t)strings->used + strings->lost, rows = 0;
 	char *bytes;
 
-	if (size < (uint64_t)strings->size + strings->lost)
-		size = (uint64_t)strings->size + strings->lost;
-	if (size > STRINGS_MOST)
-		size = STRINGS_MOST;
-	if (size == strings->size)
+	for (uint32_t i = 0; i < frame->ntables; i++)
+		if (frame->tables[i].schema->nstrings)
+			rows += frame->tables[i].nrows + frame->tables[i].nameless;
+	if (rows)
+		want += want / rows * more + more;
+	if (want <= strings->size)
 		return 0;
-	bytes = malloc(size);
+	want = want > STRINGS_MOST / 2 ? STRINGS_MOST : want * 2;
+	if (want == strings->size)
+		return 0;
+	bytes = malloc(want);
 	if (!bytes)
 		return -ENOMEM;
 	free(strings->bytes);
 	strings->bytes = bytes;
-	strings->size = (uint32_t)size;
+	strings->size = (uint32_t)want;
 	return 0;
 }
 
 int frame_begin(struct sonde_frame *frame)
 {
+	uint64_t more = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < frame->ntables; i++) {
 		struct frame_table *table = &frame->tables[i];
+		uint32_t capacity = table->capacity;
 
 		if (table->lost && grow_table(table))
 			err = -ENOMEM;
-		table->nrows = table->lost = 0;
+		if (table->schema->nstrings)
+			more += table->capacity - capacity;
 	}
-	if (frame->strings.lost && grow_strings(&frame->strings))
+	if ((more || frame->strings.lost) && grow_strings(frame, more))
 		err = -ENOMEM;
+	for (uint32_t i = 0; i < frame->ntables; i++) {
+		struct frame_table *table = &frame->tables[i];
+
+		table->nrows = table->lost = table->nameless = 0;
+	}
 	frame->strings.used = frame->strings.lost = 0;
 	frame->partial = frame->own_time = false;
 	return err;
+}
+
+static bool is_nameless(const struct frame_table *table, uint32_t row)
+{
+	const struct sonde_schema *schema = table->schema;
+	const uint64_t *have = table->words + (size_t)row * table->stride;
+
+	for (uint32_t key = 0; key < schema->nkeys; key++)
+		if (schema->columns[key].type == SONDE_STR && !(have[key >> 6] >> (key & 63) & 1))
+			return true;
+	return false;
+}
+
+/* Rows that have their names close ranks. */
+static void drop_nameless(struct sonde_frame *frame, struct frame_table *table)
+{
+	size_t size = table->stride * sizeof *table->words;
+	uint32_t kept = 0;
+
+	for (uint32_t row = 0; row < table->nrows; row++) {
+		if (is_nameless(table, row))
+			continue;
+		if (kept != row)
+			memcpy(table->words + (size_t)kept * table->stride,
+			       table->words + (size_t)row * table->stride, size);
+		kept++;
+	}
+	table->nameless = table->nrows - kept;
+	table->nrows = kept;
+	if (table->nameless) {
+		frame->lost_rows += table->nameless;
+		frame->partial = true;
+	}
+}
+
+void frame_end(struct sonde_frame *frame)
+{
+	if (!frame->strings.lost)
+		return;
+	for (uint32_t i = 0; i < frame->ntables; i++)
+		drop_nameless(frame, &frame->tables[i]);
 }
 
 bool frame_row(struct sonde_frame *frame, uint32_t index, struct sonde_row *row)

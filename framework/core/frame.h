@@ -9,7 +9,8 @@ struct frame_table {
 	uint64_t *words; /* capacity rows of stride words: have-bitmap, then slots */
 	uint32_t stride;
 	uint32_t nrows, capacity, max_rows;
-	uint32_t lost; /* rows refused since frame_begin() */
+	uint32_t lost;     /* rows refused since frame_begin() */
+	uint32_t nameless; /* rows that frame_end() took back */
 };
 
 struct sonde_frame {
@@ -30,6 +31,10 @@ void frame_free(struct sonde_frame *frame);
 /* Empties it for the next sample, and grows what was too small in the last one. Nothing is allocated where nothing was
  * lost. 0 or -ENOMEM, and then it keeps its size. */
 int frame_begin(struct sonde_frame *frame);
+
+/* After a sample: where texts found no room, a row that lacks one of its keys is none, and is counted with the rows that found
+ * no room. */
+void frame_end(struct sonde_frame *frame);
 
 /* The host service behind sonde_row(). */
 bool frame_row(struct sonde_frame *frame, uint32_t table, struct sonde_row *row);

@@ -4,10 +4,20 @@
 
 #include <sonde/row.h>
 
+/* What a reader knows of a view's rows besides view->changed, for those who look only at what is new. */
+struct view_changes {
+	/* Of each row in view->changed: schema->nhave words, a bit for each slot that changed; all bits where the row was not
+	 * there before, or stood at another index. */
+	const uint64_t *slots;
+	const uint32_t *moved; /* rows that did not change, but stood at another index before */
+	uint32_t nmoved;
+};
+
 /* Views share sequence, begin, end, realtime and header with their instant. */
 struct instant {
 	const struct sonde_stream_header *header;
 	const struct sonde_view *views;
+	const struct view_changes *changes; /* of each view that has `changed`; NULL: not known */
 	uint32_t nviews;
 	uint64_t sequence, begin, end; /* as in struct sonde_view */
 	int64_t realtime;

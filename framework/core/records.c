@@ -26,6 +26,9 @@ static const struct sonde_column note_columns[] = {
 	[NOTE_INSTANCE] = TEXT("instance", "section that it is about; empty: the host"),
 	[NOTE_LEVEL] = TEXT("level", "error, warning or notice"),
 	[NOTE_TEXT] = TEXT("text", "what a reader of the recording has to know"),
+	[NOTE_TABLES] =
+		TEXT("tables", "tables of that section, NAME_* for all that begin so: where one is "
+			       "not there, this may be why"),
 };
 static const struct sonde_column gap_columns[] = {
 	[GAP_INSTANCE] = TEXT("instance", "section whose data is missing; empty: all"),
@@ -79,6 +82,9 @@ static const struct sonde_column finding_columns[] = {
 	[FINDING_BEGIN] = TIME("begin", SONDE_U64, "CLOCK_BOOTTIME at which it began to hold"),
 	[FINDING_END] = TIME("end", SONDE_U64, "CLOCK_BOOTTIME until which it held"),
 	[FINDING_HELD] = TIME("held", SONDE_U64, "time in between for which it held"),
+	[FINDING_IGNORED] =
+		TEXT("ignored", "why the configuration has it ignored; absent: it has not"),
+	[FINDING_UNTIL] = TEXT("until", "the last day on which it is ignored, or never"),
 };
 static const struct sonde_column evidence_columns[] = {
 	[EVIDENCE_ID] = KEY("id", "finding that it belongs to"),
@@ -110,12 +116,25 @@ static const struct sonde_column metric_columns[] = {
 	[METRIC_DIRECTION] = TEXT("direction", "up, down or neither: which way is better"),
 	[METRIC_ORIGIN] = TEXT("origin", "kernel file and field that it comes from"),
 };
+static const struct sonde_column slice_columns[] = {
+	[SLICE_NAME] = KEY("name", "metric of the host that it is a part of: its unit is there"),
+	[SLICE_BEGIN] = TIME("begin", SONDE_U64, "CLOCK_BOOTTIME of the first instant"),
+	[SLICE_END] = TIME("end", SONDE_U64, "CLOCK_BOOTTIME of the last instant"),
+	[SLICE_VALUE] = { .name = "value",
+			  .type = SONDE_F64,
+			  .semantics = SONDE_GAUGE,
+			  .unit = SONDE_BASE_NONE,
+			  .scale_mul = 1,
+			  .scale_div = 1,
+			  .help = "the metric over this time" },
+};
 static const struct sonde_column judgement_columns[] = {
 	[JUDGEMENT_ID] = KEY("id", "name of the finding"),
 	[JUDGEMENT_TITLE] = TEXT("title", "what it is about"),
-	[JUDGEMENT_VERDICT] = TEXT("verdict", "found, clear or not_judged"),
+	[JUDGEMENT_VERDICT] = TEXT("verdict", "found, clear, not_judged or ignored"),
 	[JUDGEMENT_REASON] =
-		TEXT("reason", "why it could not be judged, and what would provide it"),
+		TEXT("reason",
+		     "why it could not be judged, and what would provide it; why it is ignored"),
 };
 static const struct sonde_column end_columns[] = {
 	[END_REASON] =
@@ -133,7 +152,7 @@ static const struct sonde_column end_columns[] = {
 #define RECORDS(name_, columns_, help_)                                                            \
 	{                                                                                          \
 		.name = name_, .columns = SONDE_ARRAY(columns_), .origin = "sonde", .help = help_, \
-		.flags = SONDE_EVENTS, .rows = 8                                                   \
+		.flags = SONDE_EVENTS, .rows = 32                                                  \
 	}
 
 const struct sonde_table record_tables[RECORD_TABLES] = {
@@ -150,9 +169,12 @@ const struct sonde_table record_tables[RECORD_TABLES] = {
 	[RECORD_EVIDENCE] =
 		RECORDS("evidence", evidence_columns, "the values that a finding rests on"),
 	[RECORD_METRIC] = RECORDS("metric", metric_columns, "a value computed from recorded ones"),
-	[RECORD_JUDGEMENT] =
-		RECORDS("judgement", judgement_columns,
-			"whether a finding of the catalogue was found, clear or not judged"),
+	[RECORD_SLICE] = RECORDS(
+		"metric_slice", slice_columns,
+		"a metric of the host over time, at most 512 slices of equal width; in reports"),
+	[RECORD_JUDGEMENT] = RECORDS(
+		"judgement", judgement_columns,
+		"whether a finding of the catalogue was found, clear, ignored or not judged"),
 	[RECORD_END] = RECORDS("end", end_columns, "the sender stopped"),
 };
 
@@ -174,6 +196,30 @@ bool record_is(const char *table)
 		if (strcmp(record_tables[i].name, table) == 0)
 			return true;
 	return false;
+}
+
+bool record_view_is(const struct sonde_view *view, enum record_table table)
+{
+	const struct sonde_schema *seen = view->schema;
+	const struct sonde_column *own = record_tables[table].columns.items;
+	uint32_t ncolumns = record_tables[table].columns.count;
+
+	if (!(seen->flags & SONDE_EVENTS) || strcmp(seen->name, record_tables[table].name) != 0)
+		return false;
+	for (uint32_t i = 0; i < ncolumns && i < seen->ncolumns; i++)
+		if (seen->columns[i].type != own[i].type ||
+		    strcmp(seen->columns[i].name, own[i].name) != 0)
+			return false;
+	return true;
+}
+
+const char *record_text(const struct sonde_view *view, uint32_t row, uint32_t slot,
+			uint32_t *length)
+{
+	*length = 0;
+	if (slot >= view->schema->nslots || !sonde_view_has(view, row, slot))
+		return "";
+	return sonde_view_bytes(view, sonde_view_slots(view, row)[slot], length);
 }
 
 int records_make(struct sonde_frame *frame)

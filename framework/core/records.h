@@ -14,13 +14,14 @@ enum record_table {
 	RECORD_FINDING,
 	RECORD_EVIDENCE, /* the values that a finding rests on */
 	RECORD_METRIC,
+	RECORD_SLICE,     /* a metric of the host over time */
 	RECORD_JUDGEMENT, /* found, clear or not judged: one row for each finding of the catalogue */
 	RECORD_END,       /* the sender stopped, and why */
 	RECORD_TABLES,
 };
 
 /* Slots, in the order of the columns; docs/metrics.md is made from the tables themselves. */
-enum { NOTE_INSTANCE, NOTE_LEVEL, NOTE_TEXT };
+enum { NOTE_INSTANCE, NOTE_LEVEL, NOTE_TEXT, NOTE_TABLES };
 enum { GAP_INSTANCE, GAP_REASON, GAP_BEGIN, GAP_END, GAP_LOST, GAP_TEXT };
 enum {
 	ANCHOR_MONOTONIC,
@@ -45,7 +46,9 @@ enum {
 	FINDING_UNDO,
 	FINDING_BEGIN,
 	FINDING_END,
-	FINDING_HELD
+	FINDING_HELD,
+	FINDING_IGNORED,
+	FINDING_UNTIL
 };
 enum {
 	EVIDENCE_ID,
@@ -65,6 +68,7 @@ enum {
 	METRIC_DIRECTION,
 	METRIC_ORIGIN
 };
+enum { SLICE_NAME, SLICE_BEGIN, SLICE_END, SLICE_VALUE };
 enum { JUDGEMENT_ID, JUDGEMENT_TITLE, JUDGEMENT_VERDICT, JUDGEMENT_REASON };
 enum { END_REASON, END_INSTANTS };
 
@@ -72,6 +76,14 @@ extern const struct sonde_table record_tables[RECORD_TABLES];
 
 /* Whether a table of this name is one of the host's own. */
 bool record_is(const char *table);
+
+/* Whether a view is of this table with its columns in their slots: what is read or received may say anything of itself.
+ * Tables only gain columns, so that an older version's is, and its newer columns are absent. */
+bool record_view_is(const struct sonde_view *view, enum record_table table);
+
+/* A text of a row, which is not terminated, and its length; "" where the row has none, and where an older table has no such column. */
+const char *record_text(const struct sonde_view *view, uint32_t row, uint32_t slot,
+			uint32_t *length);
 
 /* An arena with all of the host's own tables, frame->tables[RECORD_x]. Its schemas are made once and live as long as
  * the process. 0 or -ENOMEM. Free with frame_free(). */

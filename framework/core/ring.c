@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/ring.h"
@@ -16,9 +18,10 @@ struct ring {
 	pthread_cond_t wake;
 	char *block;
 	size_t size;
-	size_t head;          /* where the next one goes, if there is room */
-	size_t enough;        /* bytes for which the consumer is woken */
-	size_t used;          /* bytes of those that wait */
+	size_t head;    /* where the next one goes, if there is room */
+	size_t enough;  /* bytes for which the consumer is woken */
+	size_t reached; /* end of the block's memory that is in use, where beyond `2 * enough` */
+	size_t used;    /* bytes of those that wait */
 	struct place *places; /* a round of those that wait */
 	size_t nplaces, first, waiting;
 	struct place held;
@@ -158,6 +161,8 @@ void ring_push(struct ring *ring, const struct instant *instant, bool whole)
 	room = find_room(ring, size, &begin);
 	if (room) {
 		ring->head = begin + size;
+		if (ring->head > ring->reached)
+			ring->reached = ring->head;
 	} else {
 		ring->counts.settled[RING_DROPPED]++;
 		ring->lost++;
@@ -196,10 +201,27 @@ const struct instant *ring_peek(struct ring *ring, uint64_t *lost)
 	return instant;
 }
 
+/* What a consumer that was not ready made the ring touch goes back to the kernel as soon as nothing lies there: neither
+ * what waits nor what a producer is copying, whose end is the head. */
+static void give_back(struct ring *ring)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t block = (uintptr_t)ring->block;
+	uintptr_t begin = (block + 2 * ring->enough + page - 1) & -page;
+	uintptr_t end = (block + ring->reached) & -page;
+
+	if (ring->waiting || ring->reached <= 2 * ring->enough || ring->head > 2 * ring->enough)
+		return;
+	if (end > begin)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+	ring->reached = ring->head;
+}
+
 static void take(struct ring *ring)
 {
 	ring->taken += ring->holding && !ring->settled;
 	ring->holding = ring->settled = false;
+	give_back(ring);
 }
 
 void ring_take(struct ring *ring)

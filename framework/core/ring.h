@@ -18,7 +18,7 @@ struct ring_counts {
 };
 
 /* `eager`: the consumer is woken for each instant, else when there is enough for it: half a ring, or 256 KiB. Memory is
- * touched as far as it is needed. NULL without memory. Free when nobody uses it. */
+ * touched as far as it is needed, and given back after a jam. NULL without memory. Free when nobody uses it. */
 struct ring *ring_new(size_t size, bool eager);
 void ring_free(struct ring *ring);
 

@@ -140,7 +140,7 @@ static const char *column_fault(const struct sonde_column *c)
 		return "only a time can be in USER_HZ ticks (scale 0)";
 	if (c->counted && strlen(c->counted) >= SCHEMA_MAX_NAME)
 		return "what it counts is longer than 63 bytes";
-	if (c->unit == SONDE_BASE_COUNT && !c->counted)
+	if (c->unit == SONDE_BASE_COUNT && (!c->counted || !*c->counted))
 		return "it does not say what it counts (SONDE_COUNT(\"pages\"))";
 	if (c->type == SONDE_STR && c->unit != SONDE_BASE_NONE)
 		return "a string has no unit (SONDE_NONE)";
@@ -158,29 +158,80 @@ static const char *column_fault(const struct sonde_column *c)
 	return NULL;
 }
 
-static char *copy_str(const char *text)
+/* A schema lies in one block with its columns, their slots and its texts, up to `end`: thousands of little blocks would take twice
+ * as much. Texts that a reader learned later are blocks of their own. */
+struct made {
+	const char *end;
+	struct sonde_schema schema;
+};
+
+struct texts {
+	char *at; /* NULL: they are only counted */
+	size_t size;
+};
+
+static const char *take_text(struct texts *texts, const char *text)
 {
-	return strdup(text ? text : "");
+	size_t length = strlen(text ? text : "") + 1;
+	char *copy = texts->at;
+
+	texts->size += length;
+	if (!copy)
+		return text;
+	texts->at += length;
+	return memcpy(copy, text ? text : "", length);
 }
 
-/* Copies the columns out of the plugin's array, whose items may be shorter or longer than this host's. */
-static int copy_columns(const struct sonde_table *table, struct sonde_column *columns)
+/* Columns out of the plugin's array, whose items may be shorter or longer than this host's. */
+static void take_columns(const struct sonde_table *table, struct sonde_column *columns,
+			 struct texts *texts)
 {
 	size_t stride = table->columns.stride;
 	size_t take = stride < sizeof *columns ? stride : sizeof *columns;
 
 	for (uint32_t i = 0; i < table->columns.count; i++) {
-		struct sonde_column *c = &columns[i];
+		struct sonde_column one = { 0 };
 
-		memcpy(c, (const char *)table->columns.items + i * stride, take);
-		c->name = copy_str(c->name);
-		c->counted = c->counted ? copy_str(c->counted) : NULL;
-		c->origin = copy_str(c->origin);
-		c->help = copy_str(c->help);
-		if (!c->name || !c->origin || !c->help)
-			return -ENOMEM;
+		memcpy(&one, (const char *)table->columns.items + i * stride, take);
+		one.name = take_text(texts, one.name);
+		one.counted = one.counted ? take_text(texts, one.counted) : NULL;
+		one.origin = take_text(texts, one.origin);
+		one.help = take_text(texts, one.help);
+		if (columns)
+			columns[i] = one;
 	}
-	return 0;
+}
+
+static struct sonde_schema *copy_table(const struct sonde_table *table)
+{
+	uint32_t count = table->columns.count;
+	struct texts texts = { 0 };
+	struct made *made;
+	struct sonde_schema *schema;
+	struct sonde_column *columns;
+	uint32_t *slot;
+
+	take_text(&texts, table->name);
+	take_text(&texts, table->origin);
+	take_text(&texts, table->help);
+	take_columns(table, NULL, &texts);
+	made = calloc(1, sizeof *made + count * (sizeof *columns + sizeof *slot) + texts.size);
+	if (!made)
+		return NULL;
+	schema = &made->schema;
+	columns = (struct sonde_column *)(made + 1);
+	slot = (uint32_t *)(columns + count);
+	texts.at = (char *)(slot + count);
+	schema->name = take_text(&texts, table->name);
+	schema->origin = take_text(&texts, table->origin);
+	schema->help = take_text(&texts, table->help);
+	schema->columns = columns;
+	schema->slot = slot;
+	schema->ncolumns = count;
+	schema->flags = table->flags;
+	take_columns(table, columns, &texts);
+	made->end = texts.at;
+	return schema;
 }
 
 static int number_slots(struct sonde_schema *schema, uint32_t *slot, char *why, size_t size)
@@ -214,9 +265,7 @@ static int number_slots(struct sonde_schema *schema, uint32_t *slot, char *why, 
 int schema_make(const struct sonde_table *table, struct sonde_schema **out, char *why, size_t size)
 {
 	struct sonde_schema *schema;
-	struct sonde_column *columns;
-	uint32_t *slot;
-	int err = -ENOMEM;
+	int err;
 
 	if (!good_name(table->name))
 		return refuse(why, size,
@@ -228,28 +277,10 @@ int schema_make(const struct sonde_table *table, struct sonde_schema **out, char
 	if (table->columns.stride < offsetof(struct sonde_column, wrap))
 		return refuse(why, size, "table %s: its columns are smaller than those of ABI 1",
 			      table->name);
-	schema = calloc(1, sizeof *schema);
-	columns = calloc(table->columns.count, sizeof *columns);
-	slot = calloc(table->columns.count, sizeof *slot);
-	if (!schema || !columns || !slot) {
-		free(schema);
-		free(columns);
-		free(slot);
+	schema = copy_table(table);
+	if (!schema)
 		return -ENOMEM;
-	}
-	*schema = (struct sonde_schema) {
-		.name = copy_str(table->name),
-		.origin = copy_str(table->origin),
-		.help = copy_str(table->help),
-		.columns = columns,
-		.slot = slot,
-		.ncolumns = table->columns.count,
-		.flags = table->flags,
-	};
-	if (schema->name && schema->origin && schema->help)
-		err = copy_columns(table, columns);
-	if (!err)
-		err = number_slots(schema, slot, why, size);
+	err = number_slots(schema, (uint32_t *)schema->slot, why, size);
 	if (err) {
 		schema_free(schema);
 		return err;
@@ -259,20 +290,42 @@ int schema_make(const struct sonde_table *table, struct sonde_schema **out, char
 	return 0;
 }
 
+static struct made *made_of(const struct sonde_schema *schema)
+{
+	return (struct made *)((char *)schema - offsetof(struct made, schema));
+}
+
+static void drop_text(const struct made *made, const char *text)
+{
+	if (text < (const char *)made || text >= made->end)
+		free((char *)text);
+}
+
+void schema_learn(struct sonde_schema *schema, const char **text, const char *bytes, size_t length)
+{
+	char *copy;
+
+	if (**text || !bytes || !length)
+		return;
+	copy = strndup(bytes, length);
+	if (!copy)
+		return;
+	drop_text(made_of(schema), *text);
+	*text = copy;
+}
+
 void schema_free(struct sonde_schema *schema)
 {
+	struct made *made;
+
 	if (!schema)
 		return;
+	made = made_of(schema);
+	drop_text(made, schema->origin);
+	drop_text(made, schema->help);
 	for (uint32_t i = 0; i < schema->ncolumns; i++) {
-		free((char *)schema->columns[i].name);
-		free((char *)schema->columns[i].counted);
-		free((char *)schema->columns[i].origin);
-		free((char *)schema->columns[i].help);
+		drop_text(made, schema->columns[i].origin);
+		drop_text(made, schema->columns[i].help);
 	}
-	free((char *)schema->name);
-	free((char *)schema->origin);
-	free((char *)schema->help);
-	free((struct sonde_column *)schema->columns);
-	free((uint32_t *)schema->slot);
-	free(schema);
+	free(made);
 }

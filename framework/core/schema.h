@@ -16,6 +16,9 @@ int schema_make(const struct sonde_table *table, struct sonde_schema **schema, c
 		size_t size);
 void schema_free(struct sonde_schema *schema);
 
+/* `text` is the origin or help of the schema or of one of its columns: where it is "", it becomes these bytes. Without memory it stays. */
+void schema_learn(struct sonde_schema *schema, const char **text, const char *bytes, size_t length);
+
 /* Index of the column with this name, or -1. */
 int schema_column(const struct sonde_schema *schema, const char *name);
 

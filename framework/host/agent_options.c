@@ -21,7 +21,7 @@ const struct sonde_option agent_options[] = {
 	{ .key = "log", .type = SONDE_OPT_CHOICE, AGENT(log), .initial = "notice", .choices = "error|warning|notice|debug",
 	  .help = "how much of what happens is told on stderr" },
 	{ .key = "keep", .type = SONDE_OPT_U64, AGENT(keep), .initial = "4096", .max = 1 << 20,
-	  .help = "descriptors of processes' files that may be kept open: faster, 5 KiB of kernel memory each" },
+	  .help = "descriptors of processes' and cgroups' files that may be kept open: faster, 5 KiB of kernel memory each" },
 	{ .key = "capture", .type = SONDE_OPT_CHOICE, AGENT(capture), .initial = "none", .choices = "none|raw",
 	  .help = "raw: the text of every file that is read is recorded too, for sonde reparse" },
 };
@@ -34,8 +34,8 @@ const size_t agent_noptions = sizeof agent_options / sizeof agent_options[0];
 
 static const struct sonde_option collector_keys[] = {
 	COMMON,
-	{ .key = "interval", .type = SONDE_OPT_DURATION, KEY(interval), .initial = "0s", .max = 86400e9,
-	  .help = "time between two samples; 0s: that of [agent]" },
+	{ .key = "interval", .type = SONDE_OPT_DURATION, KEY(interval), .initial = "1s", .min = 1e6, .max = 86400e9,
+	  .help = "time between two samples; default: that of [agent]" },
 	{ .key = "offset", .type = SONDE_OPT_DURATION, KEY(offset), .initial = "0s", .max = 86400e9,
 	  .help = "by how much its ticks are later than those of the others" },
 	{ .key = "lane", .type = SONDE_OPT_STRING, KEY(lane), .initial = "",
@@ -66,7 +66,9 @@ static const struct sonde_option analyzer_keys[] = {
 	{ .key = "clear", .type = SONDE_OPT_DURATION, KEY(clear), .initial = "2min", .max = 86400e9,
 	  .help = "live: a finding closes when it has not held for that long" },
 	{ .key = "repeat", .type = SONDE_OPT_DURATION, KEY(repeat), .initial = "1h", .max = 864000e9,
-	  .help = "live: a finding that holds is told again after that long" },
+	  .help = "live: a finding that holds is told again after that long, or when it became worse" },
+	{ .key = "ignore", .type = SONDE_OPT_LIST, KEY(ignore), .initial = "",
+	  .help = "known findings, listed as ignored: id, about, reason, until" },
 };
 
 static const struct sonde_option source_keys[] = { COMMON };

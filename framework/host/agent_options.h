@@ -21,6 +21,7 @@ struct section_keys {
 	const char *lane, *isolation, *tags;
 	uint64_t ring, flush;
 	uint64_t every, hold, clear, repeat;
+	struct sonde_list ignore;
 };
 
 extern const struct sonde_option agent_options[];

@@ -1,11 +1,32 @@
 /* From sections to instances: the start path minus the last step. Every mistake is told in one pass. */
 #include <errno.h>
+#include <limits.h>
+#include <unistd.h>
 
-#include "host/capture.h"
+#include "host/folders.h"
 #include "host/header.h"
 #include "host/log.h"
 #include "host/must.h"
 #include "host/pipeline_parts.h"
+
+/* A folder that is not there (yet) is not refused, but whoever mistyped it shall know. */
+static void warn_of_folders(const struct config_section *section, const char *path)
+{
+	const struct config_key *key = config_key(section, "plugin_path");
+	char folder[PATH_MAX];
+
+	while (key && folders_next(&path, folder, sizeof folder))
+		if (access(folder, X_OK))
+			log_line(SONDE_WARNING, NULL, "%s:%u: plugin_path: %s: %s", key->file,
+				 key->line, folder, strerror(errno));
+}
+
+void refuse_root(struct config *config, struct agent_keys *keys, const char *why)
+{
+	config_fault(config, config_section(config, "agent"), "root", "root = %s: %s", keys->root,
+		     why);
+	keys->root = "";
+}
 
 void assemble_agent(struct config *config, struct agent_keys *keys, struct options_memory **memory)
 {
@@ -18,10 +39,11 @@ void assemble_agent(struct config *config, struct agent_keys *keys, struct optio
 		section = &none;
 	options_fill(config, section, &target, 1, memory);
 	if (keys->tags && !tags_valid(keys->tags, why, sizeof why))
-		config_error(config, section->file, section->line, "[agent]: %s", why);
+		config_fault(config, section, "tags", "%s", why);
 	if (keys->root && keys->root[0] && keys->root[0] != '/')
-		config_error(config, section->file, section->line,
-			     "[agent]: root = %s is not an absolute path", keys->root);
+		refuse_root(config, keys, "it is not an absolute path");
+	if (keys->plugin_path)
+		warn_of_folders(section, keys->plugin_path);
 }
 
 /* ---- Sections that have not changed keep their instance */
@@ -57,6 +79,45 @@ static struct instance *take_known(const struct config_section *section, struct 
 
 /* ---- Checks */
 
+/* The file that a sink writes to; NULL: none, or one of the kernel's, which several may write to. */
+static const char *path_of(const struct instance *instance)
+{
+	const struct plugin *plugin = instance->plugin;
+
+	if (instance_kind(instance) != SONDE_KIND_SINK)
+		return NULL;
+	for (size_t i = 0; i < plugin->noptions; i++) {
+		const struct sonde_option *option = &plugin->options[i];
+		const char *path;
+
+		if (strcmp(option->key, "path") != 0 || option->type != SONDE_OPT_STRING)
+			continue;
+		path = *(const char **)((char *)instance->self.conf + option->offset);
+		return path && *path && strncmp(path, "/dev/", 5) != 0 ? path : NULL;
+	}
+	return NULL;
+}
+
+static void refuse_same_path(struct config *config, const struct parts *parts)
+{
+	struct instance *const *instances = parts->instances;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const char *path = path_of(instances[i]);
+
+		for (size_t j = 0; path && j < i; j++) {
+			const char *before = path_of(instances[j]);
+
+			if (!before || strcmp(before, path) != 0)
+				continue;
+			config_fault(config, instances[i]->section, "path",
+				     "path = %s: [%s] writes there already; give each its own",
+				     path, instances[j]->self.name);
+			break;
+		}
+	}
+}
+
 static void refuse_second(struct config *config, const struct parts *parts)
 {
 	struct instance *const *instances = parts->instances;
@@ -76,24 +137,64 @@ static void refuse_second(struct config *config, const struct parts *parts)
 	}
 }
 
-/* What check() or start() found out. True: it is left out, with a note. */
-static bool leave_out(struct config *config, struct instance *instance, int err)
+/* Whether it is the sink of a command, whose keys are none that its user wrote: what it complains of is then told without them. */
+static bool is_of_command(const struct instance *instance)
+{
+	return instance_kind(instance) == SONDE_KIND_SINK && !*instance->section->file;
+}
+
+/* The key that a plugin complains of: "path = /nowhere: ...". */
+static const char *reason_key(const struct instance *instance, char *key, size_t size)
+{
+	snprintf(key, size, "%.*s", (int)strcspn(instance->reason, " =:"), instance->reason);
+	return key;
+}
+
+static const char *without_key(const char *reason)
+{
+	size_t length = strcspn(reason, " =:");
+
+	return strncmp(reason + length, " = ", 3) == 0 ? reason + length + 3 : reason;
+}
+
+void part_trying(const struct pipeline *pipeline, const struct config_section *section)
+{
+	if (pipeline->options.trying)
+		pipeline->options.trying(pipeline->options.context, section->name);
+}
+
+/* Whether the machine is why it can't start, and not the configuration: it has no such thing, or files of it that can't be
+ * read. */
+static bool is_machine(const struct instance *instance, int err)
+{
+	return err == -ENODEV || (instance_kind(instance) == SONDE_KIND_COLLECTOR &&
+				  err != -EINVAL && err != -ENOMEM);
+}
+
+bool part_left_out(struct config *config, struct instance *instance, int err)
 {
 	const struct config_section *section = instance->section;
+	char key[64];
 
-	if (err == -ENODEV && instance->keys.optional) {
-		log_line(SONDE_DEBUG, instance->self.name, "left out: %s", instance->reason);
-		stream_note(instance->stream, SONDE_NOTICE, instance->self.name,
-			    instance->reason[0] ? instance->reason : "not available here");
+	if (instance->keys.optional && is_machine(instance, err)) {
+		const char *why = instance->reason[0] ? instance->reason
+				  : err == -ENODEV    ? "not available here"
+						      : strerror(-err);
+
+		log_line(err == -ENODEV ? SONDE_DEBUG : SONDE_NOTICE, instance->self.name,
+			 "left out: %s", why);
+		instance_note(instance, why);
 		return true;
 	}
 	if (err == -ENODEV)
-		config_error(config, section->file, section->line,
-			     "[%s]: %s; with `optional = yes` this is a note", section->name,
+		config_fault(config, section, reason_key(instance, key, sizeof key),
+			     "%s; with `optional = yes` this is a note",
 			     instance->reason[0] ? instance->reason : "not available here");
+	else if (is_of_command(instance) && instance->reason[0])
+		config_error(config, "", 0, "%s", without_key(instance->reason));
 	else
-		config_error(config, section->file, section->line, "[%s]: it can't start: %s",
-			     section->name,
+		config_fault(config, section, reason_key(instance, key, sizeof key),
+			     "it can't start: %s",
 			     instance->reason[0] ? instance->reason : strerror(-err));
 	return false;
 }
@@ -110,17 +211,20 @@ static struct instance *make(const struct surroundings *around,
 {
 	uint32_t kind = section_kind(around->config, section);
 	struct instance *instance = NULL;
-	bool left_out;
+	bool left_out = false;
 	int err = 0;
 
+	part_trying(around->pipeline, section);
 	if (kind)
 		instance = instance_new(around, section, kind, &left_out);
 	if (instance && !(around->pipeline->options.reparse && kind == SONDE_KIND_COLLECTOR))
 		err = instance_check(instance);
-	if (err && leave_out(around->config, instance, err)) {
+	if (err && part_left_out(around->config, instance, err)) {
 		instance_free(instance);
 		instance = NULL;
+		left_out = true;
 	}
+	around->pipeline->left_out += left_out;
 	return instance;
 }
 
@@ -144,117 +248,6 @@ size_t assemble(struct pipeline *pipeline, struct config *config, const struct a
 			add(parts, instance);
 	}
 	refuse_second(config, parts);
+	refuse_same_path(config, parts);
 	return config->nerrors;
-}
-
-/* ---- Roles */
-
-static void sink_finished(void *context)
-{
-	pipeline_poke(context);
-}
-
-static int start_sink(struct pipeline *pipeline, struct instance *instance, char *why, size_t size)
-{
-	int err;
-	struct delivery *delivery = delivery_new(instance, true, &err, why, size);
-
-	if (!delivery)
-		return err;
-	return delivery_start(delivery, sink_finished, pipeline);
-}
-
-static int start_role(struct pipeline *pipeline, struct instance *instance, char *why, size_t size)
-{
-	struct receiver *receiver;
-
-	switch (instance_kind(instance)) {
-	case SONDE_KIND_SINK:
-		return start_sink(pipeline, instance, why, size);
-	case SONDE_KIND_SOURCE:
-		receiver = receiver_new(instance, pipeline->foreign);
-		return receiver ? receiver_start(receiver) : -ENOMEM;
-	default:
-		return 0; /* lanes_fill(), judge_make() */
-	}
-}
-
-int part_start(struct pipeline *pipeline, struct config *config, struct instance *instance)
-{
-	char why[512] = "";
-	int err = 0;
-
-	if (instance_kind(instance) == SONDE_KIND_COLLECTOR && instance->keys.capture &&
-	    !instance->isolated)
-		err = capture_begin(instance);
-	if (!err)
-		err = instance_start(instance);
-	if (err)
-		return leave_out(config, instance, err) ? 1 : err;
-	err = start_role(pipeline, instance, why, sizeof why);
-	if (err)
-		config_error(config, instance->section->file, instance->section->line, "[%s]: %s",
-			     instance->self.name, why[0] ? why : strerror(-err));
-	return err;
-}
-
-int judge_make(struct pipeline *pipeline, struct config *config, const struct parts *parts,
-	       struct judge **judge)
-{
-	const struct pipeline_options *run = &pipeline->options;
-	uint64_t length = run->watch_pid || run->max_instants ? UINT64_MAX : run->duration;
-	char why[512] = "";
-	int err = 0;
-
-	*judge = NULL;
-	for (size_t i = 0; !err && i < parts->count; i++) {
-		struct instance *instance = parts->instances[i];
-
-		if (instance_kind(instance) != SONDE_KIND_ANALYZER)
-			continue;
-		if (!*judge)
-			*judge = judge_new(&pipeline->stream, length);
-		err = *judge ? judge_add(*judge, instance, why, sizeof why) : -ENOMEM;
-		if (err)
-			config_error(config, instance->section->file, instance->section->line,
-				     "[%s]: %s", instance->self.name,
-				     why[0] ? why : strerror(-err));
-	}
-	if (err) {
-		judge_free(*judge);
-		*judge = NULL;
-	}
-	return err;
-}
-
-void part_ask_stop(struct instance *instance, uint64_t deadline)
-{
-	if (!instance->role)
-		return;
-	if (instance_kind(instance) == SONDE_KIND_SINK)
-		delivery_ask_stop(instance->role, deadline);
-	else if (instance_kind(instance) == SONDE_KIND_SOURCE)
-		receiver_ask_stop(instance->role);
-}
-
-bool part_stopped(struct instance *instance, uint64_t deadline)
-{
-	int err = 0;
-
-	if (instance->role && instance_kind(instance) == SONDE_KIND_SINK)
-		err = delivery_join(instance->role);
-	else if (instance->role && instance_kind(instance) == SONDE_KIND_SOURCE)
-		err = receiver_join(instance->role, deadline);
-	if (!err)
-		instance_stop(instance);
-	return !err;
-}
-
-void part_free(struct instance *instance)
-{
-	if (instance->role && instance_kind(instance) == SONDE_KIND_SINK)
-		delivery_free(instance->role);
-	else if (instance->role && instance_kind(instance) == SONDE_KIND_SOURCE)
-		receiver_free(instance->role);
-	instance_free(instance);
 }

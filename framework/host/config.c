@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ini.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sonde/escape.h>
@@ -36,8 +37,35 @@ struct text {
 	bool open; /* keys belong to the newest section; otherwise nowhere: its line was wrong */
 };
 
+/* Where a mistake stands among the others: files as they were read, what is in none behind them; in a file by lines, what is of
+ * the whole file behind those. */
+static uint64_t place_of(const struct config *config, const char *file, unsigned line)
+{
+	size_t i = 0;
+
+	while (i < config->nfiles && strcmp(config->files[i], file) != 0)
+		i++;
+	return (uint64_t)i << 32 | (line ? line : UINT32_MAX);
+}
+
+static void insert_error(struct config *config, uint64_t place, const char *text)
+{
+	size_t at = config->nerrors;
+
+	config->errors = must_grow(config->errors, config->nerrors, sizeof *config->errors);
+	config->places = must_grow(config->places, config->nerrors, sizeof *config->places);
+	for (; at && config->places[at - 1] > place; at--) {
+		config->errors[at] = config->errors[at - 1];
+		config->places[at] = config->places[at - 1];
+	}
+	config->errors[at] = must_copy(text);
+	config->places[at] = place;
+	config->nerrors++;
+}
+
 void config_error(struct config *config, const char *file, unsigned line, const char *format, ...)
 {
+	bool last = config->nerrors == ERRORS_MOST - 1;
 	char sentence[1024], message[2048], safe[4096];
 	va_list args;
 
@@ -46,16 +74,33 @@ void config_error(struct config *config, const char *file, unsigned line, const 
 	va_start(args, format);
 	vsnprintf(sentence, sizeof sentence, format, args);
 	va_end(args);
-	if (config->nerrors == ERRORS_MOST - 1)
+	if (last)
 		snprintf(message, sizeof message, "%s: too many mistakes; mend these first", file);
 	else if (line)
 		snprintf(message, sizeof message, "%s:%u: %s", file, line, sentence);
 	else
-		snprintf(message, sizeof message, "%s: %s", file, sentence);
+		snprintf(message, sizeof message, "%s%s%s", file, *file ? ": " : "", sentence);
 	/* It quotes what stands in a file. */
 	sonde_escape(message, strlen(message), safe, sizeof safe);
-	config->errors = must_grow(config->errors, config->nerrors, sizeof *config->errors);
-	config->errors[config->nerrors++] = must_copy(safe);
+	/* A worker looks at what the host has looked at too. */
+	for (size_t i = 0; i < config->nerrors; i++)
+		if (strcmp(config->errors[i], safe) == 0)
+			return;
+	insert_error(config, last ? UINT64_MAX : place_of(config, file, line), safe);
+}
+
+void config_fault(struct config *config, const struct config_section *section, const char *name,
+		  const char *format, ...)
+{
+	const struct config_key *key = config_key(section, name);
+	char sentence[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof sentence, format, args);
+	va_end(args);
+	config_error(config, key ? key->file : section->file, key ? key->line : section->line,
+		     "[%s]: %s", section->name, sentence);
 }
 
 /* Splits "type:plugin label" as it stands in section->name. NULL, or what is wrong with it. */
@@ -145,36 +190,46 @@ static bool good_section(struct text *text, struct config_section *section)
 	return good_type(text, section);
 }
 
+static void append_section(struct config *config, const struct config_section *section)
+{
+	config->sections = must_grow(config->sections, config->nsections, sizeof *section);
+	config->sections[config->nsections++] = *section;
+}
+
+/* Of the newest section. */
+static struct config_key *append_key(struct config *config, struct config_key key)
+{
+	struct config_section *section = &config->sections[config->nsections - 1];
+
+	section->keys = must_grow(section->keys, section->nkeys, sizeof key);
+	section->keys[section->nkeys] = key;
+	return &section->keys[section->nkeys++];
+}
+
 static void add_section(struct text *text, const char *name)
 {
-	struct config *config = text->config;
 	struct config_section section = { .name = must_copy(name),
 					  .file = text->file,
 					  .line = text->line };
 
 	text->open = good_section(text, &section);
-	if (!text->open) {
+	if (text->open)
+		append_section(text->config, &section);
+	else
 		section_free(&section);
-		return;
-	}
-	config->sections = must_grow(config->sections, config->nsections, sizeof section);
-	config->sections[config->nsections++] = section;
 }
 
 static void add_key(struct text *text, const char *name, const char *value)
 {
-	struct config *config = text->config;
-	struct config_section *section = &config->sections[config->nsections - 1];
 	char why[512], *expanded = expand(value, why, sizeof why);
 	struct config_key *key;
 
 	if (!expanded) {
-		config_error(config, text->file, text->line, "%s: %s", name, why);
+		config_error(text->config, text->file, text->line, "%s: %s", name, why);
 		return;
 	}
-	section->keys = must_grow(section->keys, section->nkeys, sizeof *section->keys);
-	key = &section->keys[section->nkeys++];
-	*key = (struct config_key) { must_copy(name), expanded, text->file, text->line };
+	key = append_key(text->config,
+			 (struct config_key) { must_copy(name), expanded, text->file, text->line });
 	for (char *p = key->name; *p; p++)
 		if (*p == COLON)
 			*p = ':';
@@ -209,6 +264,8 @@ static const char *line_fault(const char *line, size_t length, size_t most)
 	for (size_t i = 1; i < length; i++)
 		if (line[i] == ';' && (line[i - 1] == ' ' || line[i - 1] == '\t'))
 			return "` ;` would cut this line; put the comment on a line of its own";
+	if (line[0] == '[' && !memchr(line, ']', length))
+		return "the ] is missing behind the section's name: [NAME]";
 	if (line[0] == '[')
 		return line[length - 1] == ']' && !memchr(line + 1, ']', length - 2) &&
 				       !memchr(line + 1, '[', length - 1)
@@ -342,12 +399,12 @@ size_t config_read_text(struct config *config, const char *name, const char *tex
 	return read_bytes(config, name, text, strlen(text));
 }
 
-size_t config_read(struct config *config, const char *path)
+/* Of the file behind `fd`, -1 where `err` says why there is none. */
+static void read_all(struct config *config, const char *path, int fd, int err)
 {
 	char *bytes = must(malloc(FILE_MOST + 1));
 	size_t length = 0;
 	ssize_t n = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd >= 0)
 		while (length <= FILE_MOST &&
@@ -355,7 +412,7 @@ size_t config_read(struct config *config, const char *path)
 			(n < 0 && errno == EINTR)))
 			length += n > 0 ? (size_t)n : 0;
 	if (n < 0)
-		config_error(config, path, 0, "can't be read: %s", strerror(errno));
+		config_error(config, path, 0, "can't be read: %s", strerror(err ? err : errno));
 	else if (length > FILE_MOST)
 		config_error(config, path, 0, "is larger than %d bytes", FILE_MOST);
 	else
@@ -363,6 +420,28 @@ size_t config_read(struct config *config, const char *path)
 	if (fd >= 0)
 		close(fd);
 	free(bytes);
+}
+
+size_t config_read(struct config *config, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	read_all(config, path, fd, fd < 0 ? errno : 0);
+	return config->nerrors;
+}
+
+size_t config_read_file(struct config *config, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int err = fd < 0 ? errno : 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
+		read_all(config, path, fd, err);
+		return config->nerrors;
+	}
+	close(fd);
+	config_error(config, path, 0, "is no regular file, and only such are read here");
 	return config->nerrors;
 }
 
@@ -395,6 +474,20 @@ void config_remove(struct config *config, const char *name)
 	}
 }
 
+void config_add(struct config *config, const char *name)
+{
+	struct config_section section = { .name = must_copy(name), .file = "" };
+
+	config_remove(config, name);
+	split_name(&section);
+	append_section(config, &section);
+}
+
+void config_set(struct config *config, const char *key, const char *value)
+{
+	append_key(config, (struct config_key) { must_copy(key), must_copy(value), "", 0 });
+}
+
 void config_free(struct config *config)
 {
 	for (size_t i = 0; i < config->nsections; i++)
@@ -406,5 +499,6 @@ void config_free(struct config *config)
 	free(config->sections);
 	free(config->files);
 	free(config->errors);
+	free(config->places);
 	*config = (struct config) { 0 };
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct config_key {
 	char *name, *value; /* value after ${VAR} */
@@ -27,7 +28,8 @@ struct config {
 	size_t nsections;
 	char **files; /* read, includes too */
 	size_t nfiles;
-	char **errors; /* "file:line: sentence", in order */
+	char **errors;    /* "file:line: sentence", in the order of files and lines */
+	uint64_t *places; /* by which they are in order */
 	size_t nerrors;
 };
 
@@ -35,17 +37,31 @@ struct config {
  * of them so far. Free with config_free(). A zeroed struct is an empty configuration. */
 size_t config_read(struct config *config, const char *path);
 
-/* The same from a text that a verb made; `name` stands for its file in messages. */
+/* The same of what is read behind the user's back, at a reload and by includes: a pipe or a device, which might be waited for
+ * for ever, is a mistake. */
+size_t config_read_file(struct config *config, const char *path);
+
+/* The same from a text; `name` stands for its file in messages. */
 size_t config_read_text(struct config *config, const char *name, const char *text);
 
-/* One more mistake. */
+/* A section that a verb puts together, in place of one of this name; and a key of the newest section, whose value is any
+ * text, taken as it is. They stand in no file. */
+void config_add(struct config *config, const char *name);
+void config_set(struct config *config, const char *key, const char *value);
+
+/* One more mistake. Without a line 0, without a file "". */
 __attribute__((format(printf, 4, 5))) void config_error(struct config *config, const char *file,
 							unsigned line, const char *format, ...);
+
+/* A mistake in what a section's key says: in the key's line, or that of the section where the key does not stand in it. */
+__attribute__((format(printf, 4, 5))) void config_fault(struct config *config,
+							const struct config_section *section,
+							const char *key, const char *format, ...);
 
 const struct config_section *config_section(const struct config *config, const char *name);
 const struct config_key *config_key(const struct config_section *section, const char *name);
 
-/* Takes a section out, if it is there: what is read next may give it anew. */
+/* Takes a section out, if it is there. */
 void config_remove(struct config *config, const char *name);
 void config_free(struct config *config);
 

@@ -20,6 +20,8 @@ struct delivery *delivery_new(struct instance *instance, bool live, int *err, ch
 			      size_t size);
 void delivery_free(struct delivery *delivery);
 
+struct instance *delivery_instance_of(const struct delivery *delivery);
+
 /* A pattern of the sink's `tables` or `columns` that nothing has matched so far, or NULL. */
 const char *delivery_unmatched(const struct delivery *delivery);
 
@@ -41,7 +43,8 @@ int delivery_join(struct delivery *delivery);
 /* SIGHUP: the sink opens anew, in its own thread. */
 void delivery_reopen(struct delivery *delivery);
 
-/* Replayed: one instant, and the end. 0, -EPIPE where the sink wants no more, or another negative errno. */
+/* Replayed: one instant, and the end. 0, -EPIPE where the sink wants no more, or another negative errno; after either there
+ * is nothing more for it. */
 int delivery_instant(struct delivery *delivery, const struct instant *instant);
 int delivery_finish(struct delivery *delivery);
 

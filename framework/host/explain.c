@@ -115,7 +115,7 @@ static const char *owner(const struct explained *table, char *text, size_t size)
 	return text;
 }
 
-/* "bytes, in units of 1024", "count of pages", "ns, in ticks of USER_HZ". */
+/* "bytes, in units of 1024 bytes", "count of pages", "ns, in ticks of 1/USER_HZ s". */
 static const char *unit_text(const struct sonde_column *c, char *text, size_t size)
 {
 	const char *unit = unit_name(c->unit);
@@ -129,7 +129,8 @@ static const char *unit_text(const struct sonde_column *c, char *text, size_t si
 		snprintf(text, size, "%s%s, in units of %u/%u", unit, counted, c->scale_mul,
 			 c->scale_div);
 	else if (c->scale_mul != 1)
-		snprintf(text, size, "%s%s, in units of %u", unit, counted, c->scale_mul);
+		snprintf(text, size, "%s%s, in units of %u%s%s", unit, counted, c->scale_mul,
+			 *counted ? "" : " ", *counted ? "" : unit);
 	else
 		snprintf(text, size, "%s%s", unit, counted);
 	return text;
@@ -240,8 +241,8 @@ void explain_plugin(const struct plugin *plugin)
 
 	printf("%s %s %s: %s\n\n", kind_name(d->kind), d->name, d->version, d->summary);
 	printf("file          %s\n", plugin->path ? plugin->path : "in sonde itself");
-	printf("vendor        %s, %s\n", d->vendor ? d->vendor : "unknown",
-	       d->licence ? d->licence : "licence unknown");
+	printf("vendor        %s\n", d->vendor && *d->vendor ? d->vendor : "unknown");
+	printf("licence       %s\n", d->licence && *d->licence ? d->licence : "unknown");
 	printf("capabilities  %s\n",
 	       d->capabilities && *d->capabilities ? d->capabilities : "none");
 	printf("devices       %s\n", d->devices && *d->devices ? d->devices : "none");
@@ -315,7 +316,10 @@ void explain_markdown(const struct explained *tables, size_t count)
 	       "A value that the kernel does not give is absent, never 0. Values stand in the "
 	       "kernel's own units; *unit* is what they are in once scaled.\n"
 	       "A counter only grows, until a reset or a wrap; a gauge goes up and down; a state is "
-	       "one of a set; info describes its row; a key names it.\n");
+	       "one of a set; info describes its row; a key names it.\n"
+	       "The kernel brings a counter of time up to date a little before or behind the moment "
+	       "that an interval ends at, so in a short one it may have grown by more than the clock: "
+	       "reports tell a share of time as 1 at most, and timelines no more CPUs than there are.\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sonde_schema *s = tables[i].schema;
 

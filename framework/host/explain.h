@@ -1,4 +1,4 @@
-/* What tables, columns and plugins say of themselves: for `sonde explain`, `sonde plugins NAME` and docs/metrics.md. */
+/* What tables, columns, findings and plugins say of themselves: for `sonde explain`, `sonde plugins NAME` and docs/metrics.md. */
 #ifndef HOST_EXPLAIN_H
 #define HOST_EXPLAIN_H
 
@@ -18,6 +18,31 @@ void explain_free(struct explained *tables, size_t count);
 /* On stdout: a table with its columns, or one column with all that is known of it. */
 void explain_table(const struct explained *table);
 void explain_column(const struct explained *table, const struct sonde_column *column);
+
+/* A line of an analyzer's catalogue. */
+struct explained_finding {
+	const struct plugin *plugin;
+	struct sonde_catalogue line;
+};
+
+/* Every finding of the analyzers on the path; to be freed. */
+struct explained_finding *explain_findings(const char *path, size_t *count);
+
+/* On stdout: a finding with what it needs, and its thresholds with their defaults. */
+void explain_finding(const struct explained_finding *finding);
+
+/* A number that an analyzer makes of columns. */
+struct explained_metric {
+	const struct plugin *plugin;
+	struct sonde_stream stream;
+};
+
+/* Every metric of the analyzers on the path, several with one name where it is made in several ways; to be freed. */
+struct explained_metric *explain_metrics(const char *path, size_t *count);
+
+/* On stdout: a metric with the columns of these tables that it is made of. */
+void explain_metric(const struct explained_metric *metric, const struct explained *tables,
+		    size_t ntables);
 
 /* On stdout: a plugin with its keys, the host's keys of its section, its tables and findings. */
 void explain_plugin(const struct plugin *plugin);

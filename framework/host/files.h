@@ -18,7 +18,7 @@ struct files {
 	struct sonde_file *free;
 	struct file_chunk *chunks; /* memory of all its files */
 	uint32_t nfiles, nfree;
-	uint32_t kept; /* descriptors of processes' files */
+	uint32_t kept; /* descriptors of files of processes and cgroups */
 	bool shares;   /* has had any: the budget is divided */
 };
 
@@ -32,13 +32,14 @@ void files_close(struct files *files);
  * and more is -EFBIG. */
 struct sonde_file *file_open(struct files *files, uint32_t mode, const char *path);
 int64_t file_read(struct sonde_file *file, const char **text);
+int64_t file_read_lines(struct sonde_file *file, uint64_t limit, const char **text);
 void file_close(struct sonde_file *file);
 int64_t file_list(struct files *files, const char *path, const char **names);
 
 const char *file_path(const struct sonde_file *file);
 struct files *file_owner(const struct sonde_file *file);
 
-/* How many descriptors of processes' files may be kept open by all instances together. System files are few and always
+/* How many descriptors of files of processes and cgroups may be kept open by all instances together. System files are few and always
  * kept. Raises the soft limit RLIMIT_NOFILE as far as it may, and stays below it. */
 void files_budget(uint64_t keep);
 

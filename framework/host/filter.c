@@ -1,5 +1,6 @@
 /* What of the stream a sink gets. */
 #include "core/records.h"
+#include "core/schema.h"
 #include "host/filter.h"
 #include "host/filter_rules.h"
 #include "host/filter_table.h"
@@ -132,14 +133,14 @@ static bool tells_of_suspend(const struct sonde_view *view)
 {
 	static const char reason[] = "suspended";
 
-	if (strcmp(view->schema->name, record_tables[RECORD_GAP].name) != 0)
+	if (!record_view_is(view, RECORD_GAP))
 		return false;
 	for (uint32_t i = 0; i < view->nrows; i++) {
 		const uint64_t *slots = sonde_view_slots(view, i);
 		const char *bytes;
 		uint32_t length;
 
-		if (view->schema->nslots <= GAP_REASON || !sonde_view_has(view, i, GAP_REASON))
+		if (!sonde_view_has(view, i, GAP_REASON))
 			continue;
 		bytes = sonde_view_bytes(view, slots[GAP_REASON], &length);
 		if (length == sizeof reason - 1 && memcmp(bytes, reason, length) == 0)
@@ -193,6 +194,89 @@ int filter_instant(struct filter *filter, const struct instant *in, const struct
 	*out = !err && filter->out.nviews ? &filter->out : NULL;
 	return err;
 }
+
+/* ---- Before anything has come by */
+
+static void match_all(struct filter_rules *rules, const struct sonde_schema *const *schemas,
+		      size_t count)
+{
+	char path[2 * SCHEMA_MAX_NAME + 2];
+
+	for (size_t i = 0; i < count; i++) {
+		patterns_want(&rules->tables, schemas[i]->name, NULL);
+		for (uint32_t c = 0; c < schemas[i]->ncolumns; c++) {
+			const char *column = schemas[i]->columns[c].name;
+
+			snprintf(path, sizeof path, "%s.%s", schemas[i]->name, column);
+			patterns_want(&rules->columns, path, column);
+		}
+	}
+}
+
+/* The table, the column or the table.column that is nearest to a pattern, to be freed; NULL where none is near. */
+static char *nearest_of(const char *pattern, bool columns,
+			const struct sonde_schema *const *schemas, size_t count)
+{
+	char **names = NULL, *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		for (uint32_t c = 0; c < (columns ? schemas[i]->ncolumns : 1); c++) {
+			const char *column = columns ? schemas[i]->columns[c].name : "";
+			bool both = columns && strchr(pattern, '.');
+
+			names = must_grow(names, n, sizeof *names);
+			if (asprintf(&names[n], "%s%s%s", both || !columns ? schemas[i]->name : "",
+				     both ? "." : "", column) < 0)
+				names[n] = NULL;
+			must(names[n++]);
+		}
+	}
+	near = (char *)nearest(pattern, (const char *const *)names, n);
+	near = near ? must_copy(near) : NULL;
+	while (n)
+		free(names[--n]);
+	free(names);
+	return near;
+}
+
+void filter_each_unmatched(const struct config_section *section,
+			   const struct sonde_schema *const *schemas, size_t count,
+			   void (*each)(void *context, const struct config_key *key,
+					const char *pattern, const char *near),
+			   void *context)
+{
+	for (size_t i = 0; i < section->nkeys; i++) {
+		const struct config_key *key = &section->keys[i];
+		bool columns = strcmp(key->name, "columns") == 0;
+		const char *const value = key->value;
+		const struct sonde_list one = { &value, 1, 0 };
+		struct filter_options options = { 0 };
+		struct filter_rules rules;
+		const struct patterns *patterns;
+		char why[256];
+
+		if (columns)
+			options.columns = one;
+		else if (strcmp(key->name, "tables") == 0)
+			options.tables = one;
+		if (rules_make(&rules, &options, why, sizeof why) == 0)
+			match_all(&rules, schemas, count);
+		patterns = columns ? &rules.columns : &rules.tables;
+		for (size_t p = 0; p < patterns->count; p++) {
+			char *near;
+
+			if (patterns->items[p].matched)
+				continue;
+			near = nearest_of(patterns->items[p].text, columns, schemas, count);
+			each(context, key, patterns->items[p].text, near);
+			free(near);
+		}
+		rules_free(&rules);
+	}
+}
+
+/* ---- After all of it has */
 
 static const char *unmatched(const struct patterns *patterns)
 {

@@ -41,6 +41,14 @@ int filter_new(const struct filter_options *options, struct filter **filter, cha
  * and is absent where it has none: at a row's first instant, after a reset, across a suspend. 0 or -ENOMEM. */
 int filter_instant(struct filter *filter, const struct instant *in, const struct instant **out);
 
+/* Calls `each` for each pattern in the section's `tables` and `columns` that none of these tables matches, with the name
+ * nearest to it, or NULL. */
+void filter_each_unmatched(const struct config_section *section,
+			   const struct sonde_schema *const *schemas, size_t count,
+			   void (*each)(void *context, const struct config_key *key,
+					const char *pattern, const char *near),
+			   void *context);
+
 /* A pattern of `tables` or `columns` that nothing has matched so far: a mistake, once every table was seen. Or NULL. */
 const char *filter_unmatched(const struct filter *filter);
 

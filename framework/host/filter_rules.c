@@ -1,6 +1,6 @@
 /* The words of a sink's filter keys, made ready. */
 #include <fnmatch.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include "core/records.h"
 #include "host/config.h"
@@ -19,7 +19,7 @@ static const struct {
 	{ "notes", RECORD(RECORD_NOTE) },
 	{ "gaps", RECORD(RECORD_GAP) },
 	{ "findings", RECORD(RECORD_FINDING) | RECORD(RECORD_EVIDENCE) | RECORD(RECORD_JUDGEMENT) },
-	{ "metrics", RECORD(RECORD_METRIC) },
+	{ "metrics", RECORD(RECORD_METRIC) | RECORD(RECORD_SLICE) },
 	{ "marks", RECORD(RECORD_ANCHOR) | RECORD(RECORD_CONFIG) | RECORD(RECORD_MARK) |
 			   RECORD(RECORD_END) },
 };
@@ -156,8 +156,7 @@ int rules_make(struct filter_rules *rules, const struct filter_options *options,
 		err = each_word(&options->kinds, rules, add_kind, why, size);
 	if (!err)
 		err = each_word(&options->privacy, rules, add_privacy, why, size);
-	if (!err && rules->private &&
-	    getrandom(rules->secret, sizeof rules->secret, 0) != sizeof rules->secret)
+	if (!err && rules->private && getentropy(rules->secret, sizeof rules->secret))
 		err = refuse(why, size, "the kernel gives no random bytes");
 	return err;
 }

@@ -260,8 +260,8 @@ static void make_counter(const struct making *m, struct row *row, const uint64_t
 		double real = 0;
 		enum delta delta;
 
-		if (!has || !row->have[probe]) {
-			row->have[probe] = has;
+		if (!has || !set_has(row->have, probe)) {
+			(has ? set_add : set_remove)(row->have, probe);
 			row->base[probe] = slots[from];
 			good = false;
 			continue;
@@ -339,6 +339,13 @@ static void make_plain(struct filter_table *t, const struct making *m, uint32_t 
 	}
 }
 
+/* No counter of the row has a value to grow from. */
+static void forget(const struct filter_table *t, struct row *row)
+{
+	for (uint32_t probe = 0; probe < t->nprobes; probe++)
+		set_remove(row->have, probe);
+}
+
 /* The row's past, with what is known of the time since; NULL without memory. *twice: its keys stood in this view before. */
 static struct row *find_row(struct filter_table *t, const struct sonde_view *in, uint32_t index,
 			    bool broken, struct verdict *verdict, bool *twice)
@@ -352,7 +359,7 @@ static struct row *find_row(struct filter_table *t, const struct sonde_view *in,
 	seen = &row->base[t->nprobes];
 	*twice = !fresh && in->begin <= *seen;
 	if (broken || *twice)
-		memset(row->have, 0, t->nprobes);
+		forget(t, row);
 	else if (!fresh)
 		verdict->elapsed = in->begin - *seen;
 	*seen = in->begin;
@@ -387,7 +394,7 @@ static int make_row(struct filter_table *t, const struct sonde_view *in, uint32_
 	if (verdict.reset > 1 && verdict.reset > verdict.advanced)
 		forget_rates(t, &out);
 	if (row && twice) /* which of the two the next one follows is not known */
-		memset(row->have, 0, t->nprobes);
+		forget(t, row);
 	return 0;
 }
 

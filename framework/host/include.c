@@ -53,7 +53,7 @@ void include_read(struct config *config, const struct config_key *key)
 				     "a folder of its own, and name it once",
 				     found.gl_pathv[i]);
 		else
-			config_read(config, found.gl_pathv[i]);
+			config_read_file(config, found.gl_pathv[i]);
 	}
 	globfree(&found);
 	free(pattern);

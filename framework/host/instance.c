@@ -3,10 +3,12 @@
 
 #include "core/schema.h"
 #include "host/header.h"
+#include "host/ignored.h"
 #include "host/instance.h"
 #include "host/isolated.h"
 #include "host/log.h"
 #include "host/must.h"
+#include "host/pipeline_parts.h"
 #include "host/self.h"
 
 /* A block of a plugin's that the host allocates. */
@@ -110,7 +112,7 @@ static int settle_keys(struct instance *instance, const struct surroundings *aro
 	/* What the host knows of itself is in no file. */
 	if (instance->plugin == self_plugin())
 		keys->capture = CAPTURE_NONE;
-	if (!keys->interval)
+	if (!config_key(section, "interval"))
 		keys->interval = around->agent->interval;
 	if (!keys->lane)
 		keys->lane = "";
@@ -119,15 +121,16 @@ static int settle_keys(struct instance *instance, const struct surroundings *aro
 	if (!keys->isolation)
 		keys->isolation = "none";
 	if (!tags_valid(keys->tags, why, sizeof why))
-		config_error(around->config, section->file, section->line, "[%s]: %s",
-			     section->name, why);
+		config_fault(around->config, section, "tags", "%s", why);
 	if (strcmp(keys->isolation, "none") != 0 && strcmp(keys->isolation, "process") != 0 &&
 	    strncmp(keys->isolation, "process:", 8) != 0)
-		config_error(around->config, section->file, section->line,
-			     "[%s]: isolation is none, process or process:GROUP, not \"%s\"",
-			     section->name, keys->isolation);
+		config_fault(around->config, section, "isolation",
+			     "isolation is none, process or process:GROUP, not \"%s\"",
+			     keys->isolation);
 	if (instance->plugin->descriptor.kind == SONDE_KIND_SINK)
 		filter_check(around->config, section);
+	if (instance->plugin->descriptor.kind == SONDE_KIND_ANALYZER)
+		ignored_check(around->config, instance);
 	return around->config->nerrors == before ? 0 : -EINVAL;
 }
 
@@ -170,6 +173,23 @@ static struct instance *make(const struct surroundings *around,
 	return instance;
 }
 
+/* What the plugin itself would refuse, of a section that has other mistakes: it belongs to the same pass. Those keys have their
+ * defaults; where one that has none is missing there is nothing to look at. */
+static void check_mistaken(struct instance *instance, const struct surroundings *around, int err)
+{
+	if (!instance->keys.enabled || err == -ENODATA)
+		return;
+	if (instance->isolated) {
+		isolated_new(around, instance);
+		return;
+	}
+	err = files_open(&instance->files, instance->self.root);
+	if (!err)
+		err = instance_check(instance);
+	if (err)
+		part_left_out(around->config, instance, err);
+}
+
 struct instance *instance_new(const struct surroundings *around,
 			      const struct config_section *section, uint32_t kind, bool *left_out)
 {
@@ -181,7 +201,9 @@ struct instance *instance_new(const struct surroundings *around,
 	if (!plugin)
 		return NULL;
 	instance = make(around, section, plugin, kind);
-	if (fill(instance, around, kind) || settle_keys(instance, around)) {
+	err = fill(instance, around, kind);
+	if (settle_keys(instance, around) || err) {
+		check_mistaken(instance, around, err);
 		instance_free(instance);
 		return NULL;
 	}
@@ -220,12 +242,12 @@ int instance_check(struct instance *instance)
 	return err;
 }
 
-int instance_start(struct instance *instance)
+int instance_start(struct instance *instance, const struct sonde_stream_header *header)
 {
 	const struct sonde_plugin *descriptor = &instance->plugin->descriptor;
 	int err;
 
-	instance->self.header = instance->stream->header;
+	instance->self.header = header;
 	instance->starting = instance->started = true;
 	if (instance->isolated)
 		err = isolated_start(instance);
@@ -235,6 +257,23 @@ int instance_start(struct instance *instance)
 	if (err)
 		instance_stop(instance);
 	return err;
+}
+
+void instance_log(struct instance *instance, uint32_t level, const char *format, ...)
+{
+	char message[sizeof instance->reason];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	if (level == SONDE_ERROR && instance->starting)
+		snprintf(instance->reason, sizeof instance->reason, "%s", message);
+	else if (!instance->of_command)
+		log_line(level < SONDE_DEBUG ? (enum sonde_level)level : SONDE_DEBUG,
+			 instance->self.name, "%s", message);
+	else if (level <= SONDE_WARNING && !instance->reason[0])
+		snprintf(instance->reason, sizeof instance->reason, "%s", message);
 }
 
 void instance_stop(struct instance *instance)
@@ -287,10 +326,13 @@ static int grow_now(struct grown *grown)
 
 	if (grown->wanted <= grown->size)
 		return 0;
-	block = realloc(*grown->block, grown->wanted);
+	/* What is new costs memory when it is used. */
+	block = calloc(1, grown->wanted);
 	if (!block)
 		return -ENOMEM;
-	memset(block + grown->size, 0, grown->wanted - grown->size);
+	if (grown->size)
+		memcpy(block, *grown->block, grown->size);
+	free(*grown->block);
 	*grown->block = block;
 	grown->size = grown->wanted;
 	return 0;
@@ -305,7 +347,10 @@ int instance_sample(struct instance *instance)
 			err = -ENOMEM;
 	frame_begin(&instance->frame);
 	instance->self.descriptors = files_kept();
-	return err ? err : instance->sample(&instance->self, &instance->frame);
+	if (!err)
+		err = instance->sample(&instance->self, &instance->frame);
+	frame_end(&instance->frame);
+	return err;
 }
 
 int instance_grow(struct instance *instance, void **block, uint64_t size)
@@ -339,4 +384,25 @@ uint32_t instance_views(const struct instance *instance, struct sonde_view *view
 		views[n++].instance = instance->self.name;
 	}
 	return n;
+}
+
+static void add_word(char *words, size_t size, const char *word, const char *behind)
+{
+	size_t used = strlen(words);
+
+	snprintf(words + used, size - used, "%s%s%s", used ? " " : "", word, behind);
+}
+
+void instance_note(struct instance *instance, const char *text)
+{
+	const struct plugin *plugin = instance->plugin;
+	char tables[1024] = "";
+
+	for (size_t i = 0; i < plugin->ntables; i++)
+		add_word(tables, sizeof tables, plugin->tables[i].name, "");
+	for (uint32_t i = 0; i < instance->nadded; i++)
+		add_word(tables, sizeof tables, instance->added[i]->name, "");
+	if (plugin->descriptor.flags & SONDE_FAMILY)
+		add_word(tables, sizeof tables, plugin->descriptor.name, "_*");
+	stream_note(instance->stream, SONDE_NOTICE, instance->self.name, tables, text);
 }

@@ -38,6 +38,7 @@ struct instance {
 	uint64_t noted[INSTANCE_NOTES]; /* hashes of the notes that were made */
 	bool starting; /* in check() or start(): errors that it logs are the reason */
 	bool started;
+	bool of_command; /* a sink whose warnings are kept: why the command failed is said at its end */
 	bool isolated; /* its plugin is in a worker */
 	char reason
 		[512]; /* why it is not available, as it said itself; of a worker, what became of it */
@@ -49,13 +50,14 @@ struct instance {
 
 	/* Of its lane's thread alone. */
 	struct instance_counts counts;
-	bool due;           /* sampled in this tick */
-	uint64_t next;      /* tick, CLOCK_MONOTONIC ns */
-	uint64_t sampled;   /* begin of the newest good sample, CLOCK_BOOTTIME ns; 0: none */
-	uint64_t missed;    /* ticks not yet told */
-	uint64_t failed;    /* samples in a row, not yet told */
-	uint64_t failed_at; /* begin of the one that was told */
-	uint64_t lost_rows; /* of the frame, as told */
+	bool due;              /* sampled in this tick */
+	uint64_t next;         /* tick, CLOCK_MONOTONIC ns */
+	uint64_t sampled;      /* begin of the newest good sample, CLOCK_BOOTTIME ns; 0: none */
+	uint64_t missed;       /* ticks not yet told */
+	uint64_t failed;       /* samples in a row, not yet told */
+	uint64_t failed_at;    /* begin of the one that was told */
+	const char *failed_as; /* its reason; static */
+	uint64_t lost_rows;    /* of the frame, as told */
 };
 
 static inline struct instance *instance_of(struct sonde_instance *self)
@@ -84,8 +86,13 @@ struct instance *instance_new(const struct surroundings *around,
 /* check(): 0; -ENODEV where this machine does not have it, with instance->reason; another negative errno likewise. */
 int instance_check(struct instance *instance);
 
-/* start(), likewise. The stream's header must be known. */
-int instance_start(struct instance *instance);
+/* start(), likewise. `header`: of the machine that it reads, now or in a recording. */
+int instance_start(struct instance *instance, const struct sonde_stream_header *header);
+
+/* What it says, or the host says of it: into the log. While it starts its last error, and of a command's sink its first
+ * warning, become instance->reason instead. */
+__attribute__((format(printf, 3, 4))) void instance_log(struct instance *instance, uint32_t level,
+							const char *format, ...);
 
 /* stop() if it was started. Its tables and names stay, since instants in rings point to them. */
 void instance_stop(struct instance *instance);
@@ -97,6 +104,9 @@ int instance_sample(struct instance *instance);
 
 /* Views of what the newest sample brought; `views` has room for frame.ntables. Tables of events without one are left out. */
 uint32_t instance_views(const struct instance *instance, struct sonde_view *views);
+
+/* A note in its stream, with the tables that it has. */
+void instance_note(struct instance *instance, const char *text);
 
 /* Behind sonde_grow(). */
 int instance_grow(struct instance *instance, void **block, uint64_t size);

@@ -8,6 +8,12 @@
 struct workers; /* of one pipeline: those of a group share one */
 struct isolated;
 
+/* CPU time of all workers that ever were. */
+struct worker_cpu {
+	uint64_t user_us, system_us;
+};
+struct worker_cpu workers_cpu(struct workers *workers);
+
 struct workers *workers_new(struct foreign *foreign);
 void workers_free(struct workers *workers);
 

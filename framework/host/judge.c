@@ -51,6 +51,18 @@ void judge_free(struct judge *judge)
 	free(judge);
 }
 
+int judge_teach(struct analysis *analysis, struct instance *instance, char *why, size_t size)
+{
+	int err =
+		analysis_add(analysis, &instance->self, &instance->plugin->ops.analyzer, why, size);
+
+	if (err)
+		return err;
+	analysis_options(analysis, &instance->self, instance->plugin->options,
+			 instance->plugin->noptions);
+	return analysis_ignore(analysis, &instance->self, &instance->keys.ignore);
+}
+
 int judge_add(struct judge *judge, struct instance *instance, char *why, size_t size)
 {
 	const struct section_keys *keys = &instance->keys;
@@ -58,12 +70,12 @@ int judge_add(struct judge *judge, struct instance *instance, char *why, size_t 
 
 	if (keys->every < judge->every)
 		judge->every = keys->every;
-	err = analysis_add(judge->analysis, &instance->self, &instance->plugin->ops.analyzer, why,
-			   size);
-	if (!err)
-		analysis_hysteresis(judge->analysis, &instance->self, keys->hold, keys->clear,
-				    keys->repeat);
-	return err;
+	err = judge_teach(judge->analysis, instance, why, size);
+	if (err)
+		return err;
+	analysis_hysteresis(judge->analysis, &instance->self, keys->hold, keys->clear,
+			    keys->repeat);
+	return 0;
 }
 
 static void fold(struct judge *judge)
@@ -121,6 +133,11 @@ static void *run(void *context)
 	fold(judge);
 	pronounce(judge);
 	return NULL;
+}
+
+void judge_inherit(struct judge *judge, struct judge *from)
+{
+	analysis_inherit(judge->analysis, from->analysis);
 }
 
 int judge_start(struct judge *judge)

@@ -7,13 +7,21 @@
 #include "host/instance.h"
 
 struct judge;
+struct analysis; /* window/analysis.h */
 
 /* `length` of the run in ns where it is known to end, UINT64_MAX where it ends with a command; 0: until stopped. */
 struct judge *judge_new(struct stream *stream, uint64_t length);
 void judge_free(struct judge *judge);
 
+/* An analyzer that was started, into any analysis: its streams, how long they have to hold, what is ignored. 0; -EINVAL and a sentence
+ * in `why`; -ENOMEM. */
+int judge_teach(struct analysis *analysis, struct instance *instance, char *why, size_t size);
+
 /* An analyzer that was started. 0, or -EINVAL and a sentence in `why`. */
 int judge_add(struct judge *judge, struct instance *instance, char *why, size_t size);
+
+/* What is open for `from`, which was stopped, goes on. */
+void judge_inherit(struct judge *judge, struct judge *from);
 
 /* 0 or negative errno. */
 int judge_start(struct judge *judge);

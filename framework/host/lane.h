@@ -7,8 +7,15 @@
 #include "host/instance.h"
 #include "host/thread.h"
 
+enum last_sample {
+	LAST_NONE,
+	LAST_IF_OLD, /* where the newest is not of just now */
+	LAST_ALWAYS, /* what was watched has ended: its totals are those of now, however short it was */
+};
+
 struct lane {
 	char name[64];
+	_Atomic(struct instance *) sampling; /* the one that is sampled now; NULL: none */
 	struct stream *stream;
 	struct instance **members;
 	size_t nmembers;
@@ -22,7 +29,8 @@ struct lane {
 	struct thread thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool running, stopping, last_sample, sampled_once;
+	bool running, stopping, sampled_once;
+	enum last_sample last_sample;
 	uint64_t ticked; /* newest tick, CLOCK_MONOTONIC ns */
 	atomic_ullong instants, wakeups;
 };
@@ -35,10 +43,9 @@ void lane_remove(struct lane *lane, const struct instance *instance);
 /* 0 or a negative errno. */
 int lane_start(struct lane *lane);
 
-/* Asks it to stop after the sample that it is taking; `last_sample`: after one more, if the newest is not of just now, so
- * that what happened until the end is seen. lane_join() waits for that until `deadline` (CLOCK_MONOTONIC ns):
+/* Asks it to stop after the sample that it is taking, or after a last one, so that what happened until the end is seen. lane_join() waits for that until `deadline` (CLOCK_MONOTONIC ns):
  * 0, or -ETIMEDOUT where a collector hangs; then neither lane nor members may be freed. */
-void lane_ask_stop(struct lane *lane, bool last_sample);
+void lane_ask_stop(struct lane *lane, enum last_sample last_sample);
 int lane_join(struct lane *lane, uint64_t deadline);
 /* Takes back lane_ask_stop() of a lane that could not be joined. 0 or negative errno. */
 int lane_resume(struct lane *lane);

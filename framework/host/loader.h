@@ -34,6 +34,9 @@ int plugin_peek(const char *file, struct sonde_elf_note *note, char *why, size_t
 int plugin_load(const char *path, uint32_t kind, const char *name, const struct plugin **plugin,
 		char *why, size_t size);
 
+/* "there is no collector `psii`", with the nearest name, or the kind under which there is one of this name. -ENOENT. */
+int plugin_not_found(const char *path, uint32_t kind, const char *name, char *why, size_t size);
+
 /* This process is a worker: plugins with constructors or threads are let in too, since nobody else lives here. Before the
  * first plugin_load(). */
 void plugin_in_worker(void);

@@ -1,4 +1,5 @@
 /* The nearest valid name to a mistyped one: edit distance with transpositions (optimal string alignment). */
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -6,12 +7,18 @@
 
 enum { WORD_MOST = 64 };
 
+static bool same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours that make `a` into `b`. */
+/* Insertions, deletions, substitutions and swaps of neighbours that make `a` into `b`; large and
+ * small letters are the same. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t rows[3][WORD_MOST + 1];
@@ -25,8 +32,8 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 		now[0] = i;
 		for (size_t j = 1; j <= nb; j++) {
 			now[j] = least(least(last[j], now[j - 1]) + 1,
-				       last[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				       last[j - 1] + !same(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		before = last;

@@ -274,8 +274,11 @@ static void fill_option(struct config *config, const struct config_section *sect
 	/* The first item replaces the list's default. */
 	if (!first)
 		memset((char *)conf + option->offset, 0, value_size(option->type));
-	if (option_parse(option, key->value, conf, memory, why, sizeof why))
-		config_error(config, key->file, key->line, "%s: %s", key->name, why);
+	if (!option_parse(option, key->value, conf, memory, why, sizeof why))
+		return;
+	config_error(config, key->file, key->line, "%s: %s", key->name, why);
+	/* What looks at the others sees a value that is possible. */
+	option_default(option, conf, memory, why, sizeof why);
 }
 
 /* A key that the host's table and the plugin's both have (`for` of an analyzer) goes to both. */
@@ -303,6 +306,7 @@ int options_fill(struct config *config, const struct config_section *section,
 		 struct options_memory **memory)
 {
 	size_t before = config->nerrors;
+	bool whole = true;
 	char why[512];
 
 	for (size_t t = 0; t < ntargets; t++) {
@@ -313,6 +317,8 @@ int options_fill(struct config *config, const struct config_section *section,
 				config_error(config, section->file, section->line,
 					     "[%s]: the default of `%s` is wrong: %s",
 					     section->name, option->key, why);
+			if (!option->initial)
+				whole = false;
 			if (!option->initial && !config_key(section, option->key))
 				config_error(config, section->file, section->line,
 					     "[%s] needs the key `%s`: %s", section->name,
@@ -321,7 +327,9 @@ int options_fill(struct config *config, const struct config_section *section,
 	}
 	for (size_t i = 0; i < section->nkeys; i++)
 		fill_key(config, section, &section->keys[i], targets, ntargets, memory);
-	return config->nerrors == before ? 0 : -EINVAL;
+	if (config->nerrors == before)
+		return 0;
+	return whole ? -EINVAL : -ENODATA;
 }
 
 static const char *type_word(const struct sonde_option *option)

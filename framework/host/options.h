@@ -8,7 +8,8 @@
 
 /* Fills `conf` from a section by the tables: defaults, then the section's keys. Unknown keys, bad values, missing required
  * keys are added to config->errors with the nearest valid name. A key of none of the tables is an error, so the host's and
- * the plugin's tables are given together. Each table has a conf of its own. Strings and lists are allocated into `memory`. */
+ * the plugin's tables are given together. Each table has a conf of its own. Strings and lists are allocated into `memory`.
+ * 0; -EINVAL: there were mistakes, and keys that have one hold their default; -ENODATA: likewise, and a table has keys without. */
 struct options_target {
 	const struct sonde_option *options;
 	size_t count;

@@ -4,8 +4,15 @@
 
 #include "host/foreign.h"
 #include "host/instance.h"
+#include "wire/datagram.h"
 
 struct receiver;
+
+struct receiver_counts {
+	uint64_t senders;                 /* of datagrams, that are remembered */
+	struct datagram_counts datagrams; /* of all that ever were */
+};
+void receiver_counts(struct receiver *receiver, struct receiver_counts *counts);
 
 /* For a source that was started. `foreign` outlives the stream. NULL without memory. */
 struct receiver *receiver_new(struct instance *instance, struct foreign *foreign);

@@ -2,25 +2,65 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host/join.h"
+#include "host/judge.h"
 #include "host/pipeline_parts.h"
+#include "host/reparse.h"
 #include "host/signals.h"
 #include "window/analysis.h"
-#include "wire/reader.h"
 
 struct replay {
 	struct pipeline *pipeline;
+	struct reparse *reparse;   /* NULL: rows as they were recorded */
 	struct analysis *analysis; /* NULL: no analyzers */
 	struct delivery **sinks;
 	size_t nsinks;
+	uint64_t judged;                    /* boot time of the newest judgement; 0: none yet */
 	struct instant newest;              /* its times; views are gone, the header is: */
 	struct sonde_stream_header *header; /* a copy, since the reader's ends with its segment */
 };
 
-static int fail(struct pipeline *pipeline, const struct instance *instance, const char *why,
+int part_failed(struct pipeline *pipeline, const struct instance *instance, const char *why,
 		int err)
 {
-	config_error(pipeline->config, instance->section->file, instance->section->line, "[%s]: %s",
-		     instance->self.name, why[0] ? why : strerror(-err));
+	if (!why || !why[0])
+		why = instance->reason[0] ? instance->reason : strerror(-err);
+	config_error(pipeline->config, instance->self.name, 0, "%s", why);
+	return err;
+}
+
+/* The first failure is told: what follows from it is none of its own. Whoever reads and has enough is none, nor is what a
+ * sink got over. */
+static int sink_answer(struct pipeline *pipeline, const struct delivery *sink, int err)
+{
+	struct instance *instance = delivery_instance_of(sink);
+
+	if (!err)
+		instance->reason[0] = '\0';
+	if (!err || err == -EPIPE || pipeline->config->nerrors)
+		return err;
+	return part_failed(pipeline, instance, NULL, err);
+}
+
+int part_replay(struct pipeline *pipeline, struct delivery *sink, const struct instant *instant)
+{
+	return sink_answer(pipeline, sink, delivery_instant(sink, instant));
+}
+
+int part_finish(struct pipeline *pipeline, struct delivery *sink)
+{
+	return sink_answer(pipeline, sink, delivery_finish(sink));
+}
+
+int parts_stop(struct pipeline *pipeline, int err)
+{
+	for (size_t i = 0; i < pipeline->parts.count; i++) {
+		struct instance *instance = pipeline->parts.instances[i];
+
+		instance_stop(instance);
+		if (!err && instance->of_command && instance->reason[0])
+			err = part_failed(pipeline, instance, NULL, -EIO);
+	}
 	return err;
 }
 
@@ -28,21 +68,25 @@ static int start_one(struct replay *replay, struct instance *instance)
 {
 	struct pipeline *pipeline = replay->pipeline;
 	char why[512] = "";
-	int err = instance_start(instance);
+	int err;
 
+	if (instance_kind(instance) == SONDE_KIND_COLLECTOR)
+		return 0; /* at the first bytes that it read */
+	err = instance_start(instance, instance->stream->header);
 	if (err)
-		return fail(pipeline, instance, instance->reason, err);
+		return part_failed(pipeline, instance, NULL, err);
 	if (instance_kind(instance) == SONDE_KIND_SINK) {
-		struct delivery *delivery = delivery_new(instance, false, &err, why, sizeof why);
+		struct delivery *delivery;
 
+		instance->of_command = true;
+		delivery = delivery_new(instance, false, &err, why, sizeof why);
 		if (!delivery)
-			return fail(pipeline, instance, why, err);
+			return part_failed(pipeline, instance, why, err);
 		replay->sinks[replay->nsinks++] = delivery;
 	} else if (instance_kind(instance) == SONDE_KIND_ANALYZER) {
-		err = analysis_add(replay->analysis, &instance->self,
-				   &instance->plugin->ops.analyzer, why, sizeof why);
+		err = judge_teach(replay->analysis, instance, why, sizeof why);
 		if (err)
-			return fail(pipeline, instance, why, err);
+			return part_failed(pipeline, instance, why, err);
 	}
 	return 0;
 }
@@ -52,6 +96,8 @@ static int start(struct replay *replay)
 	struct pipeline *pipeline = replay->pipeline;
 	int err = 0;
 
+	if (pipeline->options.reparse)
+		replay->reparse = reparse_new(pipeline);
 	replay->sinks = calloc(pipeline->parts.count, sizeof(void *));
 	for (size_t i = 0; i < pipeline->parts.count; i++)
 		if (instance_kind(pipeline->parts.instances[i]) == SONDE_KIND_ANALYZER &&
@@ -70,8 +116,12 @@ static int hand_on(struct replay *replay, const struct instant *instant)
 {
 	int err = 0;
 
+	struct outlet *outlet = replay->pipeline->options.outlet;
+
 	for (size_t i = 0; !err && i < replay->nsinks; i++)
-		err = delivery_instant(replay->sinks[i], instant);
+		err = part_replay(replay->pipeline, replay->sinks[i], instant);
+	if (!err && outlet)
+		err = outlet->instant(outlet, instant);
 	return err;
 }
 
@@ -83,13 +133,16 @@ static int judge(struct replay *replay)
 	struct instant instant = replay->newest;
 	int err;
 
-	if (!replay->analysis)
+	/* Of nothing that was read there is nothing to say, least of all by the name of the host that runs this. */
+	if (!replay->analysis || !replay->header)
 		return 0;
 	err = records_make(&records);
 	if (err)
 		return err;
-	err = analysis_judge(replay->analysis, &records);
-	instant.header = replay->header ? replay->header : replay->pipeline->stream.header;
+	err = replay->pipeline->options.judge_every
+		      ? analysis_live(replay->analysis, replay->newest.begin, &records)
+		      : analysis_judge(replay->analysis, &records);
+	instant.header = replay->header;
 	instant.sequence++;
 	instant.views = views;
 	instant.nviews = record_views(&records, views);
@@ -104,6 +157,8 @@ static int remember(struct replay *replay, const struct instant *instant)
 {
 	const struct sonde_stream_header *header = instant->header;
 
+	if (!instant->nviews)
+		return 0; /* nothing was read at it */
 	if (!replay->header || replay->newest.header != header ||
 	    replay->header->start_id != header->start_id) {
 		free(replay->header);
@@ -117,17 +172,43 @@ static int remember(struct replay *replay, const struct instant *instant)
 	return 0;
 }
 
+/* Where each stretch of so much time is judged by itself. */
+static int judge_stretch(struct replay *replay)
+{
+	uint64_t every = replay->pipeline->options.judge_every, now = replay->newest.begin;
+
+	if (!every)
+		return 0;
+	if (!replay->judged)
+		replay->judged = now;
+	if (now < replay->judged + every)
+		return 0;
+	replay->judged = now;
+	return judge(replay);
+}
+
+static int read_next(struct replay *replay, struct reader *reader, const struct instant **instant)
+{
+	struct join *join = replay->pipeline->options.join;
+
+	if (replay->reparse)
+		return reparse_next(replay->reparse, reader, instant);
+	return join ? join_next(join, reader, instant) : reader_next(reader, instant);
+}
+
 static int read_all(struct replay *replay, struct reader *reader)
 {
 	const struct instant *instant;
 	int err;
 
-	while ((err = reader_next(reader, &instant)) > 0) {
+	while ((err = read_next(replay, reader, &instant)) > 0) {
 		err = replay->analysis ? analysis_instant(replay->analysis, instant) : 0;
 		if (!err)
 			err = hand_on(replay, instant);
 		if (!err)
 			err = remember(replay, instant);
+		if (!err)
+			err = judge_stretch(replay);
 		if (err)
 			return err;
 	}
@@ -150,28 +231,24 @@ static void tell_unmatched(struct replay *replay, size_t sink)
 	}
 }
 
-static int finish(struct replay *replay)
+static int finish(struct replay *replay, int err)
 {
-	int first = 0;
-
 	for (size_t i = 0; i < replay->nsinks; i++) {
-		int err;
+		int finished;
 
-		if (replay->header)
+		if (replay->header && !err)
 			tell_unmatched(replay, i);
-		err = delivery_finish(replay->sinks[i]);
-
-		if (!first)
-			first = err;
+		finished = part_finish(replay->pipeline, replay->sinks[i]);
+		err = err ? err : finished;
 	}
-	return first;
+	return err;
 }
 
 int pipeline_replay(struct pipeline *pipeline, struct reader *reader)
 {
 	struct replay replay = { .pipeline = pipeline };
 	struct signals actions;
-	int err, finished;
+	int err;
 
 	signals_ignore(&actions);
 	err = start(&replay);
@@ -179,12 +256,9 @@ int pipeline_replay(struct pipeline *pipeline, struct reader *reader)
 		err = read_all(&replay, reader);
 	if (!err)
 		err = judge(&replay);
-	finished = finish(&replay);
-	if (!err)
-		err = finished;
-	for (size_t i = 0; i < pipeline->parts.count; i++)
-		instance_stop(pipeline->parts.instances[i]);
+	err = parts_stop(pipeline, finish(&replay, err));
 	signals_restore(&actions);
+	reparse_free(replay.reparse);
 	analysis_free(replay.analysis);
 	free(replay.header);
 	free(replay.sinks);

@@ -4,6 +4,7 @@
 
 #include <sonde/plugin.h>
 
+#include "core/clock.h"
 #include "core/schema.h"
 #include "host/delivery.h"
 #include "host/instance.h"
@@ -13,14 +14,7 @@
 
 static void service_log(struct sonde_instance *self, uint32_t level, const char *message)
 {
-	struct instance *instance = instance_of(self);
-
-	if (level == SONDE_ERROR && instance->starting) {
-		snprintf(instance->reason, sizeof instance->reason, "%s", message);
-		return;
-	}
-	log_line(level < SONDE_DEBUG ? (enum sonde_level)level : SONDE_DEBUG, self->name, "%s",
-		 message);
+	instance_log(instance_of(self), level, "%s", message);
 }
 
 /* FNV-1a, 64 bits; never 0. */
@@ -45,7 +39,7 @@ static void service_note(struct sonde_instance *self, const char *message)
 		if (!instance->noted[i]) {
 			instance->noted[i] = hash;
 			log_line(SONDE_DEBUG, self->name, "%s", message);
-			stream_note(instance->stream, SONDE_NOTICE, self->name, message);
+			instance_note(instance, message);
 			return;
 		}
 	}
@@ -133,6 +127,25 @@ static int service_receive(struct sonde_instance *self, uint32_t carriage, uint6
 	return receiver_take(instance_of(self), carriage, peer, bytes, length);
 }
 
+static int64_t service_obtain(struct sonde_instance *self, const char *name,
+			      int64_t (*call)(void *context, void *buffer, uint64_t size),
+			      void *context, void *buffer, uint64_t size)
+{
+	(void)self, (void)name;
+	return call(context, buffer, size);
+}
+
+static void service_gap(struct sonde_instance *self, const char *message)
+{
+	const struct instance *instance = instance_of(self);
+
+	stream_gap(instance->stream, &(struct gap) { .instance = self->name,
+						     .reason = "lost",
+						     .text = message,
+						     .begin = instance->sampled,
+						     .end = clock_now(CLOCK_BOOTTIME) });
+}
+
 const struct sonde_host host_services = {
 	.size = sizeof(struct sonde_host),
 	.minor = SONDE_ABI_MINOR,
@@ -152,4 +165,7 @@ const struct sonde_host host_services = {
 	.acknowledge = service_acknowledge,
 	.receive = service_receive,
 	.analysis = &analysis_services,
+	.obtain = service_obtain,
+	.read_lines = file_read_lines,
+	.gap = service_gap,
 };

@@ -148,7 +148,8 @@ static void check_clocks(struct stream *stream)
 	take_header(stream, header);
 }
 
-void stream_note(struct stream *stream, uint32_t level, const char *instance, const char *text)
+void stream_note(struct stream *stream, uint32_t level, const char *instance, const char *tables,
+		 const char *text)
 {
 	static const char *const levels[] = { "error", "warning", "notice", "notice" };
 	struct sonde_row row;
@@ -158,6 +159,7 @@ void stream_note(struct stream *stream, uint32_t level, const char *instance, co
 		put_str(stream, &row, NOTE_INSTANCE, instance);
 		put_str(stream, &row, NOTE_LEVEL, levels[level & 3]);
 		put_str(stream, &row, NOTE_TEXT, text);
+		put_str(stream, &row, NOTE_TABLES, tables);
 	}
 	pthread_mutex_unlock(&stream->lock);
 }

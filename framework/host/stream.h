@@ -46,7 +46,8 @@ void stream_speak(struct stream *stream);
 void stream_forward(struct stream *stream, const struct instant *instant);
 
 /* Rows of the host's own tables (core/records.h). `instance` is a section, or "". */
-void stream_note(struct stream *stream, uint32_t level, const char *instance, const char *text);
+void stream_note(struct stream *stream, uint32_t level, const char *instance, const char *tables,
+		 const char *text);
 
 struct gap {
 	const char *instance, *reason, *text;

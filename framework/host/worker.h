@@ -17,7 +17,7 @@ enum { WORKER_FD = 3, WORKER_PAYLOAD = 256 << 20 };
 
 /* Each is answered by a message of the same kind and index. */
 enum worker_kind {
-	WORKER_NEW,    /* payload: a section (section_pack()); answer: mistakes, one a line */
+	WORKER_NEW, /* payload: a section (section_pack()), in place of one of that index; answer: mistakes, one a line */
 	WORKER_CHECK,  /* answer: why it is not available */
 	WORKER_START,  /* likewise, or a stream of one instant: all its tables, empty */
 	WORKER_SAMPLE, /* answer: a stream (docs/format.md) with one more instant */

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "window/analysis.h"
+#include "window/formulas.h"
+#include "window/gaps.h"
 #include "window/live.h"
 #include "window/needs.h"
 #include "window/track.h"
 #include "window/verdict.h"
 
-enum { TRACKS_MOST = 1024, GAPS_KEPT = 32 };
+enum { TRACKS_MOST = 1024 };
 
 /* An analyzer. */
 struct member {
@@ -24,31 +26,31 @@ struct member {
 	struct sonde_catalogue *catalogue;
 	uint32_t ncatalogue;
 	struct hysteresis hysteresis;
-};
-
-struct gap {
-	uint64_t begin, end;
-	uint64_t instance; /* hash of its name; 0: all */
+	struct needs_holds holds;
+	struct ignores ignores;
 };
 
 struct analysis {
 	struct member **members;
 	uint32_t nmembers;
-	struct stream **streams; /* of all members */
+	struct stream **streams; /* of all members, then of formulas */
 	uint32_t nstreams;
+	struct formulas formulas;
 	struct names names;
 	struct track **tracks;
 	uint32_t ntracks;
 	uint32_t hint; /* tables come in the same order at every instant */
-	struct gap gaps[GAPS_KEPT];
-	uint32_t ngaps;
+	struct gaps gaps;
 	struct needs_notes notes;
 	struct sonde_slice window;
-	uint64_t base; /* begin of the window */
-	uint64_t last; /* the last instant */
+	uint64_t base;     /* begin of the window */
+	uint64_t last;     /* the last instant */
+	int64_t local;     /* and its local time, ns since 1970 */
+	uint64_t observed; /* in all windows so far: stretches go on from one to the next */
 	char *machine, *boot;
 	uint64_t foreign;
 	struct verdicts verdicts;
+	bool over_time; /* metrics are told by slices too */
 	struct live live;
 };
 
@@ -85,17 +87,11 @@ static void take_item(void *to, size_t size, const struct sonde_array *array, ui
 	memcpy(to, (const char *)array->items + (size_t)i * array->stride, take);
 }
 
-static int check_stream(const struct sonde_stream *stream, uint32_t i, char *why, size_t size)
+static void tie(struct stream *stream, struct stream *also)
 {
-	if (!stream->name || !stream->table || !stream->plus || !*stream->plus)
-		return refuse(why, size, "stream %u lacks a name, a table or a column", i);
-	if (stream->reduce > SONDE_SPREAD)
-		return refuse(why, size, "stream %s: this host does not know how it reduces",
-			      stream->name);
-	if (stream->also > i)
-		return refuse(why, size, "stream %s: `also` is not an earlier stream",
-			      stream->name);
-	return 0;
+	stream->store.also = &also->store;
+	also->store.asked = true;
+	stream->tied = also->tied = true;
 }
 
 static int take_streams(struct analysis *analysis, struct member *member, char *why, size_t size)
@@ -112,12 +108,12 @@ static int take_streams(struct analysis *analysis, struct member *member, char *
 		struct stream *stream = &member->streams[i];
 
 		take_item(&stream->declared, sizeof stream->declared, array, i);
-		err = check_stream(&stream->declared, i, why, size);
+		err = bind_check(&stream->declared, i, why, size);
 		if (!err)
 			err = store_init(&stream->store, &analysis->names, &analysis->base,
 					 stream->declared.keys);
 		if (!err && stream->declared.also)
-			stream->store.also = &member->streams[stream->declared.also - 1].store;
+			tie(stream, &member->streams[stream->declared.also - 1]);
 		member->nstreams++;
 	}
 	return err;
@@ -148,6 +144,7 @@ static void free_member(struct member *member)
 		return;
 	for (uint32_t i = 0; i < member->nstreams; i++)
 		store_free(&member->streams[i].store);
+	ignores_free(&member->ignores);
 	free(member->catalogue);
 	free(member->listed);
 	free(member->lists);
@@ -214,95 +211,45 @@ fail:
 
 /* ---- instants ---- */
 
-/* FNV-1a, 64 bits (RFC 9923). */
-static uint64_t hash_bytes(const char *bytes, size_t length)
+/* Metrics that come with the tables of an instant, before any of these is tracked. */
+static int take_formulas(struct analysis *analysis, const struct instant *instant)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	struct formulas_among among = { &analysis->names, &analysis->base, analysis->streams,
+					analysis->nstreams };
+	uint32_t before = analysis->formulas.count;
+	int err = 0;
 
-	while (length--)
-		hash = (hash ^ (unsigned char)*bytes++) * 0x100000001b3u;
-	return hash;
-}
+	for (uint32_t i = 0; i < instant->nviews && !err; i++)
+		err = formulas_take(&analysis->formulas, &instant->views[i], &among);
+	for (uint32_t i = before; i < analysis->formulas.count && !err; i++) {
+		uint32_t count;
+		struct stream *of = formulas_streams(&analysis->formulas, i, &count);
+		struct stream **streams =
+			realloc(analysis->streams, (analysis->nstreams + count) * sizeof *streams);
 
-/* A suspended host counted nothing while its boot time went on; behind damage or a crash the rows may be others. Ticks that
- * were only missed or dropped are another matter: the counters went on, the next interval is longer and just as true. */
-static bool breaks(const char *reason, uint32_t length)
-{
-	static const char *const harmless[] = { "missed", "dropped", "error", "rows", "disk_full" };
-
-	for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-		if (strlen(harmless[i]) == length && memcmp(harmless[i], reason, length) == 0)
-			return false;
-	return true;
-}
-
-static const char *record_text(const struct sonde_view *view, uint32_t row, uint32_t slot,
-			       uint32_t *length)
-{
-	*length = 0;
-	if (!sonde_view_has(view, row, slot))
-		return "";
-	return sonde_view_bytes(view, sonde_view_slots(view, row)[slot], length);
-}
-
-static void take_gaps(struct analysis *analysis, const struct sonde_view *view)
-{
-	for (uint32_t i = 0; i < view->nrows; i++) {
-		const uint64_t *slots = sonde_view_slots(view, i);
-		uint32_t length;
-		const char *text = record_text(view, i, GAP_REASON, &length);
-		struct gap *gap = &analysis->gaps[analysis->ngaps % GAPS_KEPT];
-
-		if (!breaks(text, length))
-			continue;
-		text = record_text(view, i, GAP_INSTANCE, &length);
-		gap->instance = length ? hash_bytes(text, length) : 0;
-		gap->begin = sonde_view_has(view, i, GAP_BEGIN) ? slots[GAP_BEGIN] : 0;
-		gap->end = sonde_view_has(view, i, GAP_END) ? slots[GAP_END] : view->begin;
-		analysis->ngaps++;
+		if (!streams)
+			return -ENOMEM;
+		analysis->streams = streams;
+		for (uint32_t k = 0; k < count; k++)
+			streams[analysis->nstreams++] = &of[k];
 	}
+	return err;
 }
 
-static void take_notes(struct analysis *analysis, const struct sonde_view *view)
-{
-	for (uint32_t i = 0; i < view->nrows; i++) {
-		uint32_t instance_length, length;
-		const char *instance = record_text(view, i, NOTE_INSTANCE, &instance_length);
-		const char *text = record_text(view, i, NOTE_TEXT, &length);
-
-		needs_note(&analysis->notes, instance, instance_length, text, length);
-	}
-}
-
-/* Whether a gap lies between two instants of a section. */
-static bool is_broken(const struct analysis *analysis, const char *instance, uint64_t from,
-		      uint64_t to)
-{
-	uint32_t n = analysis->ngaps < GAPS_KEPT ? analysis->ngaps : GAPS_KEPT;
-	uint64_t hash = hash_bytes(instance, strlen(instance));
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct gap *gap = &analysis->gaps[i];
-
-		if ((!gap->instance || gap->instance == hash) && gap->begin < to && gap->end > from)
-			return true;
-	}
-	return false;
-}
-
-static struct track *track_for(struct analysis *analysis, const struct sonde_view *view)
+static struct track *track_for(struct analysis *analysis, const struct instant *instant,
+			       const struct sonde_view *view)
 {
 	struct track **tracks;
 
-	for (uint32_t i = 0; i < analysis->ntracks; i++) {
-		uint32_t at = (analysis->hint + i) % analysis->ntracks;
-
+	for (uint32_t i = 0, at = analysis->hint; i < analysis->ntracks; i++, at++) {
+		if (at >= analysis->ntracks)
+			at = 0;
 		if (track_is(analysis->tracks[at], view)) {
 			analysis->hint = at + 1;
 			return analysis->tracks[at];
 		}
 	}
-	if (analysis->ntracks == TRACKS_MOST)
+	if (analysis->ntracks == TRACKS_MOST || take_formulas(analysis, instant))
 		return NULL;
 	tracks = realloc(analysis->tracks, (analysis->ntracks + 1) * sizeof *tracks);
 	if (!tracks)
@@ -331,6 +278,13 @@ static int is_ours(struct analysis *analysis, const struct sonde_stream_header *
 	       same_text(analysis->boot, header->boot_id);
 }
 
+static void observe(struct analysis *analysis, uint64_t from, uint64_t to)
+{
+	analysis->window.observed += to - from;
+	analysis->observed += to - from;
+}
+
+/* Lanes take turns: an instant may begin before the one that came before it. */
 static void follow_window(struct analysis *analysis, const struct instant *instant)
 {
 	uint64_t now = instant->begin;
@@ -347,30 +301,34 @@ static void follow_window(struct analysis *analysis, const struct instant *insta
 			analysis->base = now;
 		analysis->window.begin = analysis->base;
 	}
-	if (analysis->last && now > analysis->last && analysis->last >= analysis->window.begin &&
-	    !is_broken(analysis, "", analysis->last, now))
-		analysis->window.observed += now - analysis->last;
+	if (now > analysis->last) {
+		if (analysis->last && !gaps_between(&analysis->gaps, "", analysis->last, now))
+			observe(analysis, analysis->last, now);
+		analysis->last = now;
+	} else if (now < analysis->window.begin && !analysis->observed) {
+		observe(analysis, now, analysis->window.begin);
+		analysis->window.begin = now;
+	}
 	if (now > analysis->window.end)
 		analysis->window.end = now;
 	analysis->window.count++;
-	analysis->last = now;
 }
 
-static int fold_view(struct analysis *analysis, const struct sonde_view *view)
+static int fold_view(struct analysis *analysis, const struct instant *instant, uint32_t i)
 {
+	const struct sonde_view *view = &instant->views[i];
 	struct track *track;
 	uint64_t from;
 
 	if (view->schema->flags & SONDE_EVENTS)
 		return 0;
-	track = track_for(analysis, view);
+	track = track_for(analysis, instant, view);
 	if (!track)
 		return analysis->ntracks == TRACKS_MOST ? 0 : -ENOMEM;
 	from = track_time(track);
-	return track_view(track, view,
-			  analysis->ngaps &&
-				  is_broken(analysis, view->instance ? view->instance : "", from,
-					    view_time(view)));
+	return track_view(track, view, instant->changes ? &instant->changes[i] : NULL,
+			  gaps_between(&analysis->gaps, view->instance ? view->instance : "", from,
+				       view_time(view)));
 }
 
 int analysis_instant(struct analysis *analysis, const struct instant *instant)
@@ -389,14 +347,16 @@ int analysis_instant(struct analysis *analysis, const struct instant *instant)
 
 		if (!(view->schema->flags & SONDE_EVENTS))
 			continue;
-		if (strcmp(view->schema->name, record_tables[RECORD_GAP].name) == 0)
-			take_gaps(analysis, view);
-		else if (strcmp(view->schema->name, record_tables[RECORD_NOTE].name) == 0)
-			take_notes(analysis, view);
+		if (record_view_is(view, RECORD_GAP))
+			gaps_take(&analysis->gaps, view);
+		else if (record_view_is(view, RECORD_NOTE))
+			needs_take(&analysis->notes, view);
 	}
+	analysis->local = (int64_t)((uint64_t)instant->realtime +
+				    (uint64_t)instant->header->utc_offset * 1000000000);
 	follow_window(analysis, instant);
 	for (uint32_t i = 0; i < instant->nviews && !err; i++)
-		err = fold_view(analysis, &instant->views[i]);
+		err = fold_view(analysis, instant, i);
 	return err;
 }
 
@@ -445,22 +405,56 @@ static const struct sonde_slice *service_window(struct sonde_instance *self)
 	return judging.member && judging.member->self == self ? &judging.analysis->window : &none;
 }
 
+/* What is ignored is so on days of the recorded host: the same recording gives the same report on any day. */
 static void service_finding(struct sonde_instance *self, const struct sonde_finding *finding)
 {
-	if (judging.member && judging.member->self == self)
-		verdicts_finding(&judging.analysis->verdicts, finding, &judging.member->hysteresis);
+	const struct member *member = judging.member;
+
+	if (member && member->self == self)
+		verdicts_finding(&judging.analysis->verdicts, finding, &member->hysteresis,
+				 ignores_find(&member->ignores, finding->id, finding->about,
+					      judging.analysis->local));
+}
+
+/* A metric of the host has the slices of the stream whose name it has: "as metrics and evidence cite it". */
+static const struct sonde_slice *metric_slices(struct sonde_instance *self,
+					       const struct sonde_metric *metric, uint32_t *count)
+{
+	const struct member *member = judging.member;
+
+	*count = 0;
+	if (!judging.analysis->over_time || (metric->about && *metric->about))
+		return NULL;
+	for (uint32_t i = 0; i < member->nstreams; i++)
+		if (strcmp(member->streams[i].declared.name, metric->name) == 0 &&
+		    current(self, i) && member->lists[i].count == 1)
+			return service_slices(self, i, 0, count);
+	return NULL;
 }
 
 static void service_metric(struct sonde_instance *self, const struct sonde_metric *metric)
 {
-	if (judging.member && judging.member->self == self)
-		verdicts_metric(&judging.analysis->verdicts, metric);
+	const struct sonde_slice *slices;
+	uint32_t count;
+
+	if (!judging.member || judging.member->self != self)
+		return;
+	slices = metric_slices(self, metric, &count);
+	verdicts_metric(&judging.analysis->verdicts, metric, slices, count);
 }
 
 static void service_not_judged(struct sonde_instance *self, const char *id, const char *reason)
 {
 	if (judging.member && judging.member->self == self)
 		verdicts_not_judged(&judging.analysis->verdicts, id, reason);
+}
+
+static const char *service_note(struct sonde_instance *self, const char *table)
+{
+	if (!judging.member || judging.member->self != self)
+		return NULL;
+	return needs_note_of(&judging.analysis->notes, judging.analysis->tracks,
+			     judging.analysis->ntracks, table, strlen(table));
 }
 
 const struct sonde_analysis analysis_services = {
@@ -471,6 +465,7 @@ const struct sonde_analysis analysis_services = {
 	.finding = service_finding,
 	.metric = service_metric,
 	.not_judged = service_not_judged,
+	.note = service_note,
 };
 
 static void open_catalogue(struct analysis *analysis, const struct member *member)
@@ -481,10 +476,13 @@ static void open_catalogue(struct analysis *analysis, const struct member *membe
 				     analysis->ntracks, &analysis->notes, reason, sizeof reason);
 
 		if (met && analysis->window.count < 2) {
-			snprintf(reason, sizeof reason,
-				 "there are fewer than two instants; record for longer");
+			snprintf(
+				reason, sizeof reason,
+				"there are fewer than two instants; record, or choose, a longer stretch");
 			met = false;
 		}
+		met = met && needs_time(&member->catalogue[i], &member->holds, analysis->observed,
+					reason, sizeof reason);
 		verdicts_judgement(&analysis->verdicts, &member->catalogue[i], met ? NULL : reason);
 	}
 }
@@ -520,13 +518,15 @@ static int judge_all(struct analysis *analysis)
 {
 	int err = 0;
 
+	for (uint32_t i = 0; i < analysis->ntracks; i++)
+		track_settle(analysis->tracks[i]);
 	for (uint32_t i = 0; i < analysis->nstreams; i++)
 		store_settle(&analysis->streams[i]->store);
 	if (analysis->nmembers)
 		qsort(analysis->members, analysis->nmembers, sizeof *analysis->members, by_name);
 	for (uint32_t i = 0; i < analysis->nmembers && !err; i++)
 		err = judge_member(analysis, analysis->members[i]);
-	return err;
+	return err ? err : formulas_tell(&analysis->formulas, &analysis->verdicts);
 }
 
 __attribute__((format(printf, 2, 3))) static int note(struct sonde_frame *records,
@@ -548,6 +548,7 @@ __attribute__((format(printf, 2, 3))) static int note(struct sonde_frame *record
 /* What a reader has to know of how it was judged: what was left out, what was merged. */
 static int notes(struct analysis *analysis, struct sonde_frame *records)
 {
+	const struct ignore *over;
 	int err = 0;
 
 	if (analysis->foreign)
@@ -565,14 +566,32 @@ static int notes(struct analysis *analysis, struct sonde_frame *records)
 				"were added up as \"other\"",
 				stream->declared.name, STORE_KEYS);
 	}
+	for (uint32_t i = 0; i < analysis->ntracks && !err; i++) {
+		uint64_t resets = track_resets(analysis->tracks[i]);
+
+		if (resets)
+			err = note(
+				records,
+				"%s: counters began anew (%llu in all); what they counted in that "
+				"interval is left out",
+				track_table(analysis->tracks[i]), (unsigned long long)resets);
+	}
+	for (uint32_t i = 0; i < analysis->nmembers && !err; i++)
+		while (!err &&
+		       (over = ignores_ended(&analysis->members[i]->ignores, analysis->local)))
+			err = note(records, "ignore = %s, %s ended with %s: it is told again",
+				   over->id, over->about, over->until);
 	analysis->foreign = 0;
 	return err;
 }
 
 int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
 {
-	int err = judge_all(analysis);
+	int err;
 
+	analysis->over_time = true;
+	err = judge_all(analysis);
+	analysis->over_time = false;
 	if (!err)
 		err = verdicts_rows(&analysis->verdicts, records);
 	if (!err)
@@ -581,13 +600,46 @@ int analysis_judge(struct analysis *analysis, struct sonde_frame *records)
 	return err;
 }
 
-void analysis_hysteresis(struct analysis *analysis, const struct sonde_instance *self,
-			 uint64_t hold, uint64_t clear, uint64_t repeat)
+static struct member *member_of(struct analysis *analysis, const struct sonde_instance *self)
 {
 	for (uint32_t i = 0; i < analysis->nmembers; i++)
 		if (analysis->members[i]->self == self)
-			analysis->members[i]->hysteresis =
-				(struct hysteresis) { hold, clear, repeat };
+			return analysis->members[i];
+	return NULL;
+}
+
+void analysis_options(struct analysis *analysis, const struct sonde_instance *self,
+		      const struct sonde_option *options, size_t noptions)
+{
+	struct member *member = member_of(analysis, self);
+
+	if (member)
+		member->holds = (struct needs_holds) { member->streams, member->nstreams, options,
+						       noptions, self->conf };
+}
+
+void analysis_hysteresis(struct analysis *analysis, const struct sonde_instance *self,
+			 uint64_t hold, uint64_t clear, uint64_t repeat)
+{
+	struct member *member = member_of(analysis, self);
+
+	if (member)
+		member->hysteresis = (struct hysteresis) { hold, clear, repeat };
+}
+
+int analysis_ignore(struct analysis *analysis, const struct sonde_instance *self,
+		    const struct sonde_list *lines)
+{
+	struct member *member = member_of(analysis, self);
+
+	return member ? ignores_make(&member->ignores, lines->items, lines->count) : 0;
+}
+
+void analysis_inherit(struct analysis *to, struct analysis *from)
+{
+	live_free(&to->live);
+	to->live = from->live;
+	from->live = (struct live) { 0 };
 }
 
 int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *records)
@@ -605,6 +657,8 @@ int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *r
 		store_restart(&analysis->streams[i]->store);
 	analysis->window = (struct sonde_slice) { 0 };
 	analysis->base = analysis->last;
+	for (uint32_t i = 0; i < analysis->ntracks; i++)
+		track_restart(analysis->tracks[i], analysis->last);
 	return err;
 }
 
@@ -621,6 +675,7 @@ void analysis_free(struct analysis *analysis)
 		track_free(analysis->tracks[i]);
 	for (uint32_t i = 0; i < analysis->nmembers; i++)
 		free_member(analysis->members[i]);
+	formulas_free(&analysis->formulas);
 	live_free(&analysis->live);
 	needs_free(&analysis->notes);
 	names_free(&analysis->names);

@@ -17,10 +17,19 @@ struct analysis *analysis_new(void);
 int analysis_add(struct analysis *analysis, struct sonde_instance *self,
 		 const struct sonde_analyzer_ops *ops, char *why, size_t size);
 
+/* The options of its section, by which the host knows how long a finding has to hold: one that can't have held for so long is not
+ * judged. Without a call, each is judged. */
+void analysis_options(struct analysis *analysis, const struct sonde_instance *self,
+		      const struct sonde_option *options, size_t noptions);
+
+/* What is known of this analyzer's findings and ignored: lines that ignore_parse() takes (window/ignore.h). 0 or -ENOMEM. */
+int analysis_ignore(struct analysis *analysis, const struct sonde_instance *self,
+		    const struct sonde_list *lines);
+
 /* Folds one instant. Only one machine is judged, the first: instants of others are counted and passed over. 0 or -ENOMEM. */
 int analysis_instant(struct analysis *analysis, const struct instant *instant);
 
-/* Lets every analyzer judge; findings, evidence, metrics and judgements become rows of `records` (core/records.h), findings
+/* Lets every analyzer judge; findings, evidence, metrics, their slices and judgements become rows of `records` (core/records.h), findings
  * by severity, then weight, then id and about: the same input gives the same bytes. 0 or negative errno. */
 int analysis_judge(struct analysis *analysis, struct sonde_frame *records);
 
@@ -33,6 +42,9 @@ void analysis_hysteresis(struct analysis *analysis, const struct sonde_instance 
  * found for `clear`; in between it has no row. Metrics and judgements are those of this window. `now`: CLOCK_BOOTTIME ns.
  * 0 or negative errno. */
 int analysis_live(struct analysis *analysis, uint64_t now, struct sonde_frame *records);
+
+/* Live: what is open in `from`, which judges no more, goes on in `to`, and closes there. */
+void analysis_inherit(struct analysis *to, struct analysis *from);
 
 /* What a reader needs to know of the window: begin, end, observed, count (instants). */
 const struct sonde_slice *analysis_window(const struct analysis *analysis);

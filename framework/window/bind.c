@@ -1,5 +1,6 @@
 /* A declared stream made ready for one table. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ static int add_term(struct bound *bound, struct probes *probes, const struct son
 	if (!probes->probes[probe].counter)
 		bound->counters = false;
 	term.probe = (uint16_t)probe;
+	term.counter = probes->probes[probe].counter;
 	terms[bound->nterms++] = term;
 	return 1;
 }
@@ -155,11 +157,52 @@ static int bind_key(struct bound *bound, const struct sonde_schema *schema, cons
 	return 1;
 }
 
+/* Whether each column that `plus` adds is one of `over` too. */
+static bool is_part(const struct bound *bound)
+{
+	for (uint32_t i = 0; i < bound->nnumerator; i++) {
+		uint32_t below = bound->nnumerator;
+
+		while (below < bound->nterms && bound->terms[below].probe != bound->terms[i].probe)
+			below++;
+		if (!bound->terms[i].minus && below == bound->nterms)
+			return false;
+	}
+	return true;
+}
+
+/* Whether what `minus` takes off is of amounts, which are what they are without a sign. Counters may outrun one another. */
+static bool is_rest(const struct bound *bound, const struct probes *probes)
+{
+	for (uint32_t i = 0; i < bound->nnumerator; i++) {
+		const struct probe *probe = &probes->probes[bound->terms[i].probe];
+
+		if (probe->counter || probe->type != SONDE_U64)
+			return false;
+	}
+	return true;
+}
+
+/* Whether no two rows are of one series: it bears all keys, but for one that they have in common. */
+static bool is_own(const struct bound *bound, const struct sonde_schema *schema)
+{
+	for (uint32_t key = 0; key < schema->nkeys; key++) {
+		bool borne = bound->where_text && bound->where_slot == schema->slot[key];
+
+		for (uint32_t i = 0; i < bound->nkey_columns && !borne; i++)
+			borne = bound->key_columns[i] == key;
+		if (!borne)
+			return false;
+	}
+	return true;
+}
+
 int bind_stream(struct stream *stream, const struct sonde_schema *schema, uint32_t user_hz,
 		struct probes *probes, struct bound *bound)
 {
 	const struct sonde_stream *declared = &stream->declared;
-	bool columns = declared->over && strcmp(declared->over, "time") != 0;
+	bool wall = declared->over && strcmp(declared->over, "wall time") == 0;
+	bool columns = declared->over && strcmp(declared->over, "time") != 0 && !wall, dense;
 	int err;
 
 	*bound = (struct bound) { .stream = stream, .counters = true };
@@ -182,14 +225,21 @@ int bind_stream(struct stream *stream, const struct sonde_schema *schema, uint32
 		bound->over = OVER_COLUMNS;
 	else if (is_time(schema, bound, probes, 0))
 		bound->over = OVER_NS;
+	stream->store.wall = wall && bound->over == OVER_NS;
 	stream->store.floor_of_time =
 		bound->over == OVER_NS || is_time(schema, bound, probes, bound->nnumerator);
-	bound->reduces = declared->reduce != SONDE_PER_KEY;
-	bound->dense = declared->reduce != SONDE_PER_KEY || declared->where || !schema->nkeys;
-	bound->plain = bound->nterms == 1 && bound->counters && !columns;
-	bound->sums = declared->reduce == SONDE_SUM;
+	bound->lone = declared->reduce == SONDE_SETTING;
+	bound->reduces = declared->reduce != SONDE_PER_KEY && !bound->lone;
+	for (uint32_t i = 0; i < bound->nkey_columns && !bound->reduces; i++)
+		bound->loose = bound->loose || bound->key_columns[i] >= schema->nkeys;
+	dense = bound->reduces || declared->where || !schema->nkeys;
+	bound->takes_zero = dense || !bound->counters || columns;
+	bound->natural = declared->minus && (is_part(bound) || is_rest(bound, probes));
+	bound->growth = bound->counters && declared->reduce == SONDE_SUM && !declared->where;
 	/* Counters that stand still are 0 over 0, or 0 over a time, which adds nothing to a sum and needs no telling by key. */
-	bound->still = !bound->counters || (bound->dense && !bound->sums && !columns);
+	bound->still = !bound->counters || (dense && declared->reduce != SONDE_SUM && !columns);
+	bound->lags = !stream->tied &&
+		      (bound->reduces ? !bound->still : bound->still && is_own(bound, schema));
 	return 1;
 }
 
@@ -198,4 +248,18 @@ void bound_free(struct bound *bound)
 	free(bound->key_columns);
 	free(bound->terms);
 	*bound = (struct bound) { 0 };
+}
+
+int bind_check(const struct sonde_stream *stream, uint32_t i, char *why, size_t size)
+{
+	if (!stream->name || !stream->table || !stream->plus || !*stream->plus)
+		snprintf(why, size, "stream %u lacks a name, a table or a column", i);
+	else if (stream->reduce > SONDE_SETTING)
+		snprintf(why, size, "stream %s: this host does not know how it reduces",
+			 stream->name);
+	else if (stream->also > i)
+		snprintf(why, size, "stream %s: `also` is not an earlier stream", stream->name);
+	else
+		return 0;
+	return -EINVAL;
 }

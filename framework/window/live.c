@@ -30,7 +30,7 @@ static struct living *make(struct live *live)
 	return &living[live->count++];
 }
 
-/* One that was found: opens, is told again, or goes on in silence. */
+/* One that was found: opens, is told again after its time or because it became worse, or goes on in silence. */
 static void found(struct living *living, struct verdict *verdict, uint64_t now)
 {
 	const struct hysteresis *when = &verdict->hysteresis;
@@ -43,11 +43,14 @@ static void found(struct living *living, struct verdict *verdict, uint64_t now)
 	if (!living->open && verdict->finding.end - living->begin >= when->hold) {
 		living->open = true;
 		verdict->state = "opened";
-	} else if (living->open && now - living->told >= when->repeat) {
+	} else if (living->open && (now - living->told >= when->repeat ||
+				    verdict->finding.severity > living->severity)) {
 		verdict->state = "holding";
 	}
-	if (verdict->state)
+	if (verdict->state) {
 		living->told = now;
+		living->severity = verdict->finding.severity;
+	}
 	/* What it is told as is since when it goes on, not since when it is looked at. */
 	if (living->open)
 		verdict->finding.begin = living->begin;
@@ -59,7 +62,8 @@ static void forget(struct live *live, uint32_t i)
 	live->living[i] = live->living[--live->count];
 }
 
-/* Those that were not found: the ones that never opened are forgotten, the others close when their time is over. */
+/* Those that were not found: the ones that never opened are forgotten, the others close when their time is over. Where it could not
+ * be judged nothing is known: it goes on as it was, and its time begins anew. */
 static int close_some(struct live *live, struct verdicts *verdicts, uint64_t now)
 {
 	for (uint32_t i = live->count; i-- > 0;) {
@@ -68,6 +72,10 @@ static int close_some(struct live *live, struct verdicts *verdicts, uint64_t now
 
 		if (living->found)
 			continue;
+		if (!verdicts_judged(verdicts, living->last.finding.id)) {
+			living->seen = now;
+			continue;
+		}
 		if (living->open && now - living->seen < living->last.hysteresis.clear)
 			continue;
 		if (living->open) {

@@ -11,6 +11,7 @@ struct living {
 	struct verdict last; /* as it was found last; its texts are this one's */
 	uint64_t begin;      /* since when it was found at each judgement */
 	uint64_t seen, told; /* CLOCK_BOOTTIME ns */
+	uint32_t severity;   /* as it was told */
 	bool open;
 	bool found; /* by the judgement that is looked at */
 };

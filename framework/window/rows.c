@@ -71,7 +71,7 @@ static bool same_keys(const struct rows *rows, const struct row *row, const stru
 		}
 		bytes = sonde_view_bytes(view, slot, &length);
 		if ((uint32_t)row->keys[key] != length ||
-		    memcmp(row->text + (row->keys[key] >> 32), bytes, length) != 0)
+		    (length && memcmp(row->text + (row->keys[key] >> 32), bytes, length) != 0))
 			return false;
 	}
 	return true;
@@ -133,9 +133,10 @@ static bool copy_keys(const struct rows *rows, struct row *row, const struct son
 
 static struct row *new_row(struct rows *rows)
 {
+	size_t nwords = (rows->nbound + 63) / 64, pwords = (rows->nprobes + 63) / 64;
 	size_t size = sizeof(struct row) + rows->nkeys * sizeof(uint64_t) +
-		      rows->nprobes * (sizeof(uint64_t) + 1) +
-		      rows->nbound * sizeof(struct series *);
+		      (rows->nprobes + pwords + nwords) * sizeof(uint64_t) +
+		      rows->nbound * (sizeof(struct series *) + 1);
 	struct row *row = rows->free;
 	char *at;
 
@@ -155,7 +156,11 @@ static struct row *new_row(struct rows *rows)
 	at += rows->nprobes * sizeof(uint64_t);
 	row->series = (struct series **)at;
 	at += rows->nbound * sizeof(struct series *);
-	row->have = (uint8_t *)at;
+	row->lags = (uint64_t *)at;
+	at += nwords * sizeof(uint64_t);
+	row->have = (uint64_t *)at;
+	at += pwords * sizeof(uint64_t);
+	row->given = (uint8_t *)at;
 	return row;
 }
 
@@ -280,11 +285,11 @@ struct row *rows_gone(struct rows *rows, uint32_t nrows)
 	return NULL;
 }
 
-struct row *rows_first(struct rows *rows)
+struct row *rows_any(const struct rows *rows, uint32_t *from)
 {
-	for (uint32_t i = 0; i < rows->nbuckets; i++)
-		if (rows->buckets[i])
-			return rows->buckets[i];
+	for (; *from < rows->nbuckets; (*from)++)
+		if (rows->buckets[*from])
+			return rows->buckets[*from];
 	return NULL;
 }
 

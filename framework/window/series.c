@@ -119,6 +119,31 @@ static void add_to_held(struct sonde_held *held, const struct cell *cell)
 	held->stretches += cell->stretches;
 }
 
+static double at_most(double value, double most)
+{
+	return value > most ? most : value;
+}
+
+/* Of a counter that can't outrun the clock: its edges are read at other moments than the clock. */
+static void bound_slice(const struct store *store, struct sonde_slice *slice)
+{
+	if (!store->wall)
+		return;
+	slice->numerator = at_most(slice->numerator, slice->denominator);
+	slice->first = at_most(slice->first, 1);
+	slice->last = at_most(slice->last, 1);
+	slice->min = at_most(slice->min, 1);
+	slice->max = at_most(slice->max, 1);
+}
+
+static void bound_held(const struct store *store, struct sonde_held *held)
+{
+	if (!store->wall)
+		return;
+	held->numerator = at_most(held->numerator, held->denominator);
+	held->max = at_most(held->max, 1);
+}
+
 /* One series from its places, whose cells stand from list->first[i] on. */
 static void fill(const struct store *store, struct series_list *list, uint32_t i,
 		 const struct place *places, uint32_t n)
@@ -139,6 +164,8 @@ static void fill(const struct store *store, struct series_list *list, uint32_t i
 		list->slice_of[at] = places[p].slice;
 	}
 	list->first[i + 1] = at;
+	bound_slice(store, &series->total);
+	bound_held(store, &series->held);
 }
 
 /* The groups past the heaviest as one series, in order of time. 0 or -ENOMEM. */
@@ -168,7 +195,7 @@ static bool allocate(struct series_list *list, uint32_t ncells, uint32_t nseries
 	list->first = calloc(nseries + 1, sizeof *list->first);
 	list->cells = calloc(ncells, sizeof(const struct cell *));
 	list->slice_of = calloc(ncells, sizeof *list->slice_of);
-	list->buffer = calloc(STORE_SLICES, sizeof *list->buffer);
+	list->buffer = malloc(STORE_SLICES * sizeof *list->buffer);
 	return list->series && list->first && list->cells && list->slice_of && list->buffer;
 }
 
@@ -220,6 +247,8 @@ uint32_t store_slices(const struct store *store, struct series_list *list, uint3
 		add_to_slice(&list->buffer[n - 1], list->cells[i],
 			     &store->slices[list->slice_of[i]]);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		bound_slice(store, &list->buffer[i]);
 	return n;
 }
 

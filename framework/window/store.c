@@ -1,13 +1,11 @@
-/* What a stream keeps of time: seconds become slices, and stretches above the threshold are told exactly. */
+/* What a stream keeps of time: seconds become part of slices, and stretches above the threshold are told exactly. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "window/store.h"
+#include "window/slice.h"
 
-enum { BUCKETS_FIRST = 16, CELLS_FIRST = 4 };
-
-static const char other_key[] = "other";
+enum { BUCKETS_FIRST = 16 };
 
 int store_init(struct store *store, struct names *names, const uint64_t *base, uint32_t keys)
 {
@@ -20,24 +18,20 @@ int store_init(struct store *store, struct names *names, const uint64_t *base, u
 	return store->slices ? 0 : -ENOMEM;
 }
 
-static void drop_cells(struct store *store, struct slice *slice)
-{
-	for (uint32_t i = 0; i < slice->ncells; i++)
-		name_put(store->names, slice->cells[i].name);
-	free(slice->cells);
-	*slice = (struct slice) { 0 };
-}
-
 void store_free(struct store *store)
 {
 	for (uint32_t i = 0; store->slices && i < STORE_SLICES; i++)
-		drop_cells(store, &store->slices[i]);
+		slice_drop(store, &store->slices[i]);
 	for (uint32_t i = 0; i < store->nbuckets; i++) {
 		for (struct series *series = store->buckets[i], *next; series; series = next) {
 			next = series->next;
 			name_put(store->names, series->name);
 			free(series);
 		}
+	}
+	for (struct series *series = store->unused, *next; series; series = next) {
+		next = series->next;
+		free(series);
 	}
 	free(store->buckets);
 	free(store->spare.cells);
@@ -83,7 +77,11 @@ struct series *store_series(struct store *store, struct name *name)
 			return series;
 		}
 	}
-	series = malloc(sizeof *series);
+	series = store->unused;
+	if (series)
+		store->unused = series->next;
+	else
+		series = malloc(sizeof *series);
 	if (!series)
 		goto no_memory;
 	*series =
@@ -97,266 +95,6 @@ no_memory:
 	return NULL;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-
-	if (x->name->id != y->name->id)
-		return x->name->id < y->name->id ? -1 : 1;
-	return x->second < y->second ? -1 : x->second > y->second;
-}
-
-static void add_held(struct cell *to, const struct cell *from)
-{
-	if (!from->held_end)
-		return;
-	if (!to->held_end || from->held_begin < to->held_begin)
-		to->held_begin = from->held_begin;
-	if (from->held_end > to->held_end)
-		to->held_end = from->held_end;
-	if (!to->stretches || from->held_max > to->held_max)
-		to->held_max = from->held_max;
-	to->held_time += from->held_time;
-	to->held_numerator += from->held_numerator;
-	to->held_denominator += from->held_denominator;
-}
-
-/* Two keys, or one key's two stretches of time, `from` the later one. */
-static void add_cell(struct cell *to, const struct cell *from)
-{
-	add_held(to, from);
-	to->numerator += from->numerator;
-	to->denominator += from->denominator;
-	to->observed += from->observed;
-	to->last = from->last;
-	if (from->min < to->min)
-		to->min = from->min;
-	if (from->max > to->max)
-		to->max = from->max;
-	to->count += from->count;
-	to->resets = (uint16_t)(to->resets + from->resets);
-	to->stretches = (uint16_t)(to->stretches + from->stretches);
-}
-
-/* One cell a key. */
-static void join_doubles(struct store *store, struct slice *slice)
-{
-	struct cell *cells = slice->cells;
-	uint32_t n = 0;
-
-	if (!slice->doubles || !slice->ncells)
-		return;
-	qsort(cells, slice->ncells, sizeof *cells, by_name);
-	for (uint32_t i = 0; i < slice->ncells; i++) {
-		if (n && cells[n - 1].name == cells[i].name) {
-			add_cell(&cells[n - 1], &cells[i]);
-			name_put(store->names, cells[i].name);
-		} else {
-			cells[n++] = cells[i];
-		}
-	}
-	slice->ncells = n;
-	slice->doubles = false;
-}
-
-struct weight {
-	double weight;
-	uint32_t id, cell;
-};
-
-/* Heaviest first; the id, the order of appearance, makes it the same on every run. */
-static int by_weight(const void *a, const void *b)
-{
-	const struct weight *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int by_cell(const void *a, const void *b)
-{
-	const struct weight *x = a, *y = b;
-
-	return x->cell < y->cell ? -1 : x->cell > y->cell;
-}
-
-/* No more keys than the stream keeps: the lightest become "other". */
-static void prune(struct store *store, struct slice *slice)
-{
-	struct weight weights[2 * STORE_OPEN_KEYS]; /* of two slices that become one */
-	struct cell *cells = slice->cells;
-	struct cell rest = { 0 };
-	uint32_t n;
-
-	join_doubles(store, slice);
-	n = slice->ncells;
-	if (n <= store->keys)
-		return;
-	rest.name = name_get(store->names, other_key);
-	if (!rest.name) {
-		store->no_memory = true;
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		weights[i] = (struct weight) { cells[i].numerator, cells[i].name->id, i };
-	qsort(weights, n, sizeof *weights, by_weight);
-	for (uint32_t i = store->keys - 1; i < n; i++) {
-		struct cell *cell = &cells[weights[i].cell];
-
-		if (i == store->keys - 1)
-			rest = (struct cell) { .name = rest.name,
-					       .first = cell->first,
-					       .min = cell->min,
-					       .max = cell->max,
-					       .second = cell->second };
-		add_cell(&rest, cell);
-		name_put(store->names, cell->name);
-	}
-	/* Those that stay keep their order. */
-	qsort(weights, store->keys - 1, sizeof *weights, by_cell);
-	for (uint32_t i = 0; i < store->keys - 1; i++)
-		cells[i] = cells[weights[i].cell];
-	cells[store->keys - 1] = rest;
-	store->merged += n - store->keys + 1;
-	slice->ncells = store->keys;
-	/* "other" may have been among those that stay. */
-	slice->doubles = true;
-}
-
-static bool room(struct store *store, struct slice *slice, uint32_t ncells)
-{
-	uint32_t capacity = CELLS_FIRST;
-	struct cell *cells;
-
-	if (!slice->cells) {
-		slice->cells = store->spare.cells;
-		slice->capacity = store->spare.capacity;
-		store->spare = (struct slice) { 0 };
-	}
-	if (ncells <= slice->capacity)
-		return true;
-	while (capacity < ncells)
-		capacity *= 2;
-	cells = realloc(slice->cells, capacity * sizeof *cells);
-	if (!cells)
-		return false;
-	slice->cells = cells;
-	slice->capacity = capacity;
-	return true;
-}
-
-/* Nothing is added to it soon: its cells move to where they just fit. */
-static void trim(struct store *store, struct slice *slice)
-{
-	struct cell *cells;
-
-	if (!slice->ncells || slice->capacity == slice->ncells)
-		return;
-	cells = malloc(slice->ncells * sizeof *cells);
-	if (!cells)
-		return;
-	memcpy(cells, slice->cells, slice->ncells * sizeof *cells);
-	if (store->spare.capacity < slice->capacity) {
-		free(store->spare.cells);
-		store->spare.cells = slice->cells;
-		store->spare.capacity = slice->capacity;
-	} else {
-		free(slice->cells);
-	}
-	slice->cells = cells;
-	slice->capacity = slice->ncells;
-}
-
-static void take_over(struct slice *into, struct slice *from)
-{
-	if (!from->ncells)
-		return;
-	memcpy(into->cells + into->ncells, from->cells, from->ncells * sizeof *from->cells);
-	if (!into->ncells || from->begin < into->begin)
-		into->begin = from->begin;
-	if (from->end > into->end)
-		into->end = from->end;
-	into->ncells += from->ncells;
-}
-
-static void merge_pair(struct store *store, struct slice *into, struct slice *a, struct slice *b)
-{
-	struct slice both = { .doubles = true };
-
-	if (!a->ncells && !b->ncells)
-		return;
-	if (!room(store, &both, a->ncells + b->ncells)) {
-		store->no_memory = true;
-		drop_cells(store, a);
-		drop_cells(store, b);
-		return;
-	}
-	take_over(&both, a);
-	take_over(&both, b);
-	free(a->cells);
-	free(b->cells);
-	*a = *b = (struct slice) { 0 };
-	prune(store, &both);
-	trim(store, &both);
-	*into = both;
-}
-
-static void double_width(struct store *store)
-{
-	for (uint32_t i = 0; i < STORE_SLICES / 2; i++)
-		merge_pair(store, &store->slices[i], &store->slices[2 * i],
-			   &store->slices[2 * i + 1]);
-	store->shift++;
-	store->open /= 2;
-	store->generation++;
-}
-
-static struct slice *slice_at(struct store *store, uint64_t index)
-{
-	while (index >> store->shift >= STORE_SLICES)
-		double_width(store);
-	index >>= store->shift;
-	if (index > store->open) {
-		prune(store, &store->slices[store->open]);
-		trim(store, &store->slices[store->open]);
-		store->open = (uint32_t)index;
-		store->generation++;
-	}
-	return &store->slices[index];
-}
-
-static struct cell *cell_of(struct store *store, struct series *series, struct slice *slice)
-{
-	bool open = slice == &store->slices[store->open];
-	struct cell *cell;
-
-	if (open && series->generation == store->generation)
-		return &slice->cells[series->cell];
-	if (slice->ncells >= STORE_OPEN_KEYS) {
-		prune(store, slice);
-		if (open)
-			store->generation++;
-	}
-	if (!room(store, slice, slice->ncells + 1)) {
-		store->no_memory = true;
-		return NULL;
-	}
-	cell = &slice->cells[slice->ncells];
-	*cell = (struct cell) { .name = series->name };
-	/* It may have one already: of a second that was closed late, or before the lightest were taken out. */
-	if (!open || series->slice == (uint32_t)(slice - store->slices))
-		slice->doubles = true;
-	series->slice = (uint32_t)(slice - store->slices);
-	series->name->refs++;
-	if (open) {
-		series->cell = slice->ncells;
-		series->generation = store->generation;
-	}
-	slice->ncells++;
-	return cell;
-}
-
 static double piece_value(const struct piece *piece)
 {
 	return piece->denominator > 0 ? piece->numerator / piece->denominator : piece->last;
@@ -367,10 +105,11 @@ static bool above_at(const struct store *store, uint64_t index);
 
 static bool is_above(const struct store *store, const struct piece *piece)
 {
-	double span = (double)piece->observed / (store->floor_of_time ? 1 : 1e9);
+	double span;
 
 	if (!store->has_threshold || piece_value(piece) <= store->threshold)
 		return false;
+	span = (double)piece->observed / (store->floor_of_time ? 1 : 1e9);
 	if (store->floor > 0 && piece->denominator <= store->floor * span)
 		return false;
 	return !store->also || above_at(store->also, piece->index);
@@ -418,19 +157,31 @@ static void hold(struct cell *cell, struct run *run, const struct part *fresh)
 		.held_max = (float)run->max,
 	};
 
-	add_held(cell, &held);
+	cell_add_held(cell, &held);
 	if (!run->confirmed)
 		cell->stretches++;
 	run->confirmed = true;
 }
 
+/* Whether a stretch goes on with this second. In between it may have had no value: the kernel counts a wait when it is over, so
+ * who waits longest counts nothing for longest. Where whole seconds had none, what is counted now has to reach back to the last
+ * value; many threads count that much in no time, so it is believed for no longer than the stream takes to hold. */
+static bool goes_on(const struct store *store, const struct run *run, const struct piece *piece)
+{
+	uint64_t pause = piece->begin - run->end;
+
+	if (!run->end || !pause || piece->index == run->index + 1)
+		return run->end != 0;
+	return store->floor_of_time && pause <= store->hold && piece->denominator >= (double)pause;
+}
+
 /* What of this second belongs to the stretch, as far as is known: without what came before the first value above where it
  * begins, and without what came after the last one until it goes on. */
-static struct part take_part(struct run *run, const struct piece *piece)
+static struct part take_part(const struct store *store, struct run *run, const struct piece *piece)
 {
 	struct part part = piece->core;
 
-	if (run->end != piece->begin) {
+	if (!goes_on(store, run, piece)) {
 		*run = (struct run) { .begin = piece->core_begin, .max = piece_value(piece) };
 	} else {
 		part = run->tail;
@@ -439,6 +190,7 @@ static struct part take_part(struct run *run, const struct piece *piece)
 		part.denominator += piece->denominator - piece->tail.denominator;
 	}
 	run->end = piece->end;
+	run->index = piece->index;
 	run->last = piece->core_end;
 	run->tail = piece->tail;
 	return part;
@@ -455,12 +207,11 @@ static void follow_run(const struct store *store, struct series *series, struct 
 		run->end = 0;
 		return;
 	}
-	part = take_part(run, piece);
+	part = take_part(store, run, piece);
 	add_part(&run->sum, &part);
 	if (piece_value(piece) > run->max)
 		run->max = piece_value(piece);
-	/* A twentieth is forgiven: two ticks of a second are seldom two seconds. */
-	if (run->confirmed || run->sum.time + run->sum.time / 20 >= store->hold)
+	if (run->confirmed || store_lasts(run->sum.time, store->hold))
 		hold(cell, run, &part);
 }
 
@@ -469,10 +220,10 @@ static void close_piece(struct store *store, struct series *series)
 	const struct piece *piece = &series->piece;
 	bool above = is_above(store, piece);
 	struct slice *slice = slice_at(store, piece->index);
-	struct cell *cell = cell_of(store, series, slice);
+	struct cell *cell = slice_cell(store, series, slice);
 
 	series->open = false;
-	if (series == store->single)
+	if (store->asked && series == store->single)
 		remember(store, piece->index, above);
 	if (!cell)
 		return;
@@ -515,25 +266,29 @@ static void follow_core(const struct store *store, struct piece *piece, const st
 	piece->core_end = seen->to;
 }
 
-void store_add(struct store *store, struct series *series, const struct seen *seen)
+/* Of its first value. What follow_core() fills is of streams with a threshold alone. */
+static void begin_piece(const struct store *store, struct series *series, const struct seen *seen)
 {
 	struct piece *piece = &series->piece;
 
-	if (series->open && piece->index != seen->index)
-		close_piece(store, series);
-	if (!series->open) {
-		*piece = (struct piece) {
-			.index = seen->index,
-			.begin = seen->from,
-			.first = seen->value,
-			.min = seen->value,
-			.max = seen->value,
-		};
-		series->open = true;
-	}
+	piece->index = seen->index;
+	piece->begin = seen->from;
+	piece->end = seen->to;
+	piece->observed = seen->to - seen->from;
+	piece->count = seen->count;
+	piece->first = piece->last = piece->min = piece->max = seen->value;
+	piece->numerator = seen->numerator;
+	piece->denominator = seen->denominator;
+	if (store->has_threshold)
+		piece->core = piece->tail = (struct part) { 0 };
+	series->open = true;
+}
+
+static void add_to_piece(struct piece *piece, const struct seen *seen)
+{
 	piece->end = seen->to;
 	piece->observed += seen->to - seen->from;
-	piece->count++;
+	piece->count += seen->count;
 	piece->last = seen->value;
 	if (seen->value < piece->min)
 		piece->min = seen->value;
@@ -541,8 +296,72 @@ void store_add(struct store *store, struct series *series, const struct seen *se
 		piece->max = seen->value;
 	piece->numerator += seen->numerator;
 	piece->denominator += seen->denominator;
-	if (store->has_threshold)
-		follow_core(store, piece, seen);
+}
+
+/* Whether a value is all that there is of its second, the next being of another, and holds nothing. */
+static bool is_alone(const struct store *store, const struct seen *seen, uint32_t n)
+{
+	return n > 1 && seen[0].index != seen[1].index && !store->asked &&
+	       (!store->has_threshold || seen->value <= store->threshold);
+}
+
+/* Values that are alone, of the same slice as the first: what closing a piece of each would come to. Returns how many of the `n`. */
+static uint32_t add_alone(struct store *store, struct series *series, const struct seen *seen,
+			  uint32_t n)
+{
+	struct slice *slice = slice_at(store, seen->index);
+	struct cell *cell = slice_cell(store, series, slice);
+	uint64_t place = seen->index >> store->shift, count = 0;
+	uint32_t i = 0;
+
+	if (!cell)
+		return 0;
+	if (!cell->count) {
+		cell->first = cell->min = cell->max = (float)seen->value;
+		cell->second = (uint32_t)seen->index;
+	}
+	if (!slice->end || seen->from < slice->begin)
+		slice->begin = seen->from;
+	for (; is_alone(store, seen, n - i) && seen->index >> store->shift == place; i++, seen++) {
+		cell->numerator += seen->numerator;
+		cell->denominator += seen->denominator;
+		cell->observed += (float)(seen->to - seen->from);
+		count += seen->count;
+		cell->last = (float)seen->value;
+		if (cell->last < cell->min)
+			cell->min = cell->last;
+		if (cell->last > cell->max)
+			cell->max = cell->last;
+	}
+	if (seen[-1].to > slice->end)
+		slice->end = seen[-1].to;
+	cell->count += (uint32_t)count;
+	cell->resets = (uint16_t)(cell->resets + series->resets);
+	series->resets = 0;
+	series->run.end = 0;
+	return i;
+}
+
+void store_add(struct store *store, struct series *series, const struct seen *seen, uint32_t n)
+{
+	struct piece *piece = &series->piece;
+
+	for (; n; n--, seen++) {
+		if (series->open && piece->index != seen->index)
+			close_piece(store, series);
+		if (!series->open && is_alone(store, seen, n)) {
+			uint32_t alone = add_alone(store, series, seen, n);
+
+			n -= alone;
+			seen += alone;
+		}
+		if (series->open)
+			add_to_piece(piece, seen);
+		else
+			begin_piece(store, series, seen);
+		if (store->has_threshold)
+			follow_core(store, piece, seen);
+	}
 }
 
 void store_leave(struct store *store, struct series *series)
@@ -561,7 +380,8 @@ void store_leave(struct store *store, struct series *series)
 	if (store->single == series)
 		store->single = NULL;
 	name_put(store->names, series->name);
-	free(series);
+	series->next = store->unused;
+	store->unused = series;
 }
 
 void store_settle(struct store *store)
@@ -575,7 +395,7 @@ void store_settle(struct store *store)
 void store_restart(struct store *store)
 {
 	for (uint32_t i = 0; i < STORE_SLICES; i++)
-		drop_cells(store, &store->slices[i]);
+		slice_drop(store, &store->slices[i]);
 	store->shift = store->open = store->nrecent = 0;
 	store->generation++;
 	store->merged = 0;

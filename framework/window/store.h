@@ -58,6 +58,7 @@ struct piece {
 /* A stretch above the threshold that goes on. */
 struct run {
 	uint64_t begin, end; /* end 0: none */
+	uint64_t index;      /* its last second */
 	uint64_t last;       /* end of the last value that was above */
 	struct part sum;     /* up to there */
 	struct part tail;    /* what came after it: part of the stretch if that goes on */
@@ -114,7 +115,9 @@ struct store {
 	uint32_t keys; /* 2 to STORE_KEYS */
 	bool has_threshold;
 	bool floor_of_time; /* the denominator is a time: the floor is ns for each ns */
+	bool wall;          /* no more than all of its time can be */
 	const struct store *also;
+	bool asked;            /* another one's `also` */
 	struct series *single; /* where it has one series, for those that look at it */
 
 	struct slice *slices; /* STORE_SLICES */
@@ -130,6 +133,7 @@ struct store {
 
 	struct series **buckets;
 	uint32_t nbuckets, nseries;
+	struct series *unused; /* of rows that ended: as many come as go */
 };
 
 /* `keys` as in struct sonde_stream; `base` is read when values come. 0 or -ENOMEM. */
@@ -142,10 +146,12 @@ struct series *store_series(struct store *store, struct name *name);
 /* One reference less; after the last one its second is closed and it is gone, while its slices stay. */
 void store_leave(struct store *store, struct series *series);
 
-/* What was seen between two instants. `value` is numerator / denominator as the threshold is compared with it. */
+/* What was seen between two instants, or in several intervals of one second, one behind the other, in which it was the same.
+ * `value` is numerator / denominator as the threshold is compared with it. */
 struct seen {
 	uint64_t from, to;
 	uint64_t index; /* store_index() of the two */
+	uint64_t count; /* intervals */
 	double value, numerator, denominator;
 };
 
@@ -157,7 +163,24 @@ static inline uint64_t store_index(const struct store *store, uint64_t from, uin
 	return middle > *store->base ? (middle - *store->base) / STORE_PIECE : 0;
 }
 
-void store_add(struct store *store, struct series *series, const struct seen *seen);
+/* Whether two seconds, the later one second, are of one slice, once there was the later. */
+static inline bool store_same_slice(const struct store *store, uint64_t earlier, uint64_t later)
+{
+	uint32_t shift = store->shift;
+
+	while (later >> shift >= STORE_SLICES)
+		shift++;
+	return earlier >> shift == later >> shift;
+}
+
+/* `n` of them, one after the other. */
+void store_add(struct store *store, struct series *series, const struct seen *seen, uint32_t n);
+
+/* Whether something has lasted for `hold`. A twentieth is forgiven: two ticks of a second are seldom two seconds. */
+static inline bool store_lasts(uint64_t time, uint64_t hold)
+{
+	return time + time / 20 >= hold;
+}
 
 /* Closes the seconds that are being filled, for a judgement in between; they go on. */
 void store_settle(struct store *store);

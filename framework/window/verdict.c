@@ -99,12 +99,19 @@ static void copy_finding(struct verdicts *verdicts, struct sonde_finding *to,
 		to->severity = SONDE_SEVERITY_INFO;
 }
 
+static void copy_verdict(struct verdicts *verdicts, struct verdict *to, const struct verdict *from)
+{
+	*to = *from;
+	copy_finding(verdicts, &to->finding, &from->finding);
+	to->ignored = from->ignored ? copy(verdicts, from->ignored) : NULL;
+	to->until = from->until ? copy(verdicts, from->until) : NULL;
+}
+
 int verdict_copy(struct verdict *to, const struct verdict *from)
 {
 	struct verdicts memory = { 0 };
 
-	*to = *from;
-	copy_finding(&memory, &to->finding, &from->finding);
+	copy_verdict(&memory, to, from);
 	if (!memory.no_memory)
 		return 0;
 	verdict_free(to);
@@ -118,31 +125,40 @@ struct verdict *verdicts_copy(struct verdicts *verdicts, const struct verdict *v
 
 	if (!made)
 		return NULL;
-	*made = *verdict;
-	copy_finding(verdicts, &made->finding, &verdict->finding);
+	copy_verdict(verdicts, made, verdict);
 	return made;
 }
 
 void verdicts_finding(struct verdicts *verdicts, const struct sonde_finding *finding,
-		      const struct hysteresis *hysteresis)
+		      const struct hysteresis *hysteresis, const struct ignore *ignore)
 {
 	const struct verdict verdict = { .finding = *finding,
 					 .hysteresis = *hysteresis,
+					 .ignored = ignore ? ignore->reason : NULL,
+					 .until = ignore ? ignore->until : NULL,
 					 .state = "holding" };
 	struct judgement *judgement = find_judgement(verdicts, finding->id);
 
-	if (judgement)
+	if (judgement && !ignore)
 		judgement->found = true;
+	if (judgement && ignore && !judgement->ignored) {
+		judgement->ignored = true;
+		free(judgement->reason);
+		judgement->reason = copy(verdicts, ignore->reason);
+	}
 	(void)verdicts_copy(verdicts, &verdict); /* it remembers that there was no memory */
 }
 
-void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metric)
+void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metric,
+		     const struct sonde_slice *slices, uint32_t nslices)
 {
-	struct sonde_metric *kept =
-		append(verdicts, &verdicts->metrics, &verdicts->nmetrics, sizeof *kept);
+	struct measure *measure =
+		append(verdicts, &verdicts->measures, &verdicts->nmeasures, sizeof *measure);
+	struct sonde_metric *kept;
 
-	if (!kept)
+	if (!measure)
 		return;
+	kept = &measure->metric;
 	*kept = *metric;
 	kept->name = copy(verdicts, metric->name);
 	kept->about = copy(verdicts, metric->about);
@@ -150,6 +166,15 @@ void verdicts_metric(struct verdicts *verdicts, const struct sonde_metric *metri
 	kept->origin = copy(verdicts, metric->origin);
 	if (kept->direction > SONDE_DOWN_IS_BETTER)
 		kept->direction = SONDE_NEITHER;
+	if (!nslices)
+		return;
+	measure->slices = malloc(nslices * sizeof *slices);
+	if (!measure->slices) {
+		verdicts->no_memory = true;
+		return;
+	}
+	memcpy(measure->slices, slices, nslices * sizeof *slices);
+	measure->nslices = nslices;
 }
 
 void verdicts_not_judged(struct verdicts *verdicts, const char *id, const char *reason)
@@ -160,14 +185,24 @@ void verdicts_not_judged(struct verdicts *verdicts, const char *id, const char *
 		judgement->reason = copy(verdicts, reason);
 }
 
+bool verdicts_judged(struct verdicts *verdicts, const char *id)
+{
+	const struct judgement *judgement = find_judgement(verdicts, id);
+
+	return !judgement || judgement->found || judgement->ignored || !judgement->reason;
+}
+
 /* ---- rows ---- */
 
 static int by_importance(const void *a, const void *b)
 {
 	const struct sonde_finding *x = &((const struct verdict *)a)->finding;
 	const struct sonde_finding *y = &((const struct verdict *)b)->finding;
-	int order;
+	int order = (((const struct verdict *)a)->ignored != NULL) -
+		    (((const struct verdict *)b)->ignored != NULL);
 
+	if (order)
+		return order;
 	if (x->severity != y->severity)
 		return x->severity < y->severity ? 1 : -1;
 	if (x->weight != y->weight)
@@ -204,6 +239,10 @@ static int finding_row(struct sonde_frame *records, const struct verdict *verdic
 	sonde_set_u64(&row, FINDING_BEGIN, finding->begin);
 	sonde_set_u64(&row, FINDING_END, finding->end);
 	sonde_set_u64(&row, FINDING_HELD, finding->held);
+	if (verdict->ignored) {
+		records_str(records, &row, FINDING_IGNORED, verdict->ignored);
+		records_str(records, &row, FINDING_UNTIL, verdict->until);
+	}
 	return 0;
 }
 
@@ -244,11 +283,32 @@ static int metric_row(struct sonde_frame *records, const struct sonde_metric *me
 	return 0;
 }
 
+static int slice_rows(struct sonde_frame *records, const struct measure *measure)
+{
+	for (uint32_t i = 0; i < measure->nslices; i++) {
+		const struct sonde_slice *slice = &measure->slices[i];
+		struct sonde_row row;
+		int err;
+
+		if (slice->denominator <= 0)
+			continue;
+		err = records_row(records, RECORD_SLICE, &row);
+		if (err)
+			return err;
+		records_str(records, &row, SLICE_NAME, measure->metric.name);
+		sonde_set_u64(&row, SLICE_BEGIN, slice->begin);
+		sonde_set_u64(&row, SLICE_END, slice->end);
+		sonde_set_f64(&row, SLICE_VALUE, slice->numerator / slice->denominator);
+	}
+	return 0;
+}
+
 static int judgement_row(struct sonde_frame *records, const struct judgement *judgement)
 {
-	const char *verdict = judgement->found    ? "found"
-			      : judgement->reason ? "not_judged"
-						  : "clear";
+	const char *verdict = judgement->found     ? "found"
+			      : judgement->ignored ? "ignored"
+			      : judgement->reason  ? "not_judged"
+						   : "clear";
 	struct sonde_row row;
 	int err = records_row(records, RECORD_JUDGEMENT, &row);
 
@@ -276,8 +336,11 @@ int verdicts_rows(struct verdicts *verdicts, struct sonde_frame *records)
 		if (!err)
 			err = evidence_rows(records, &verdicts->findings[i].finding);
 	}
-	for (uint32_t i = 0; i < verdicts->nmetrics && !err; i++)
-		err = metric_row(records, &verdicts->metrics[i]);
+	for (uint32_t i = 0; i < verdicts->nmeasures && !err; i++) {
+		err = metric_row(records, &verdicts->measures[i].metric);
+		if (!err)
+			err = slice_rows(records, &verdicts->measures[i]);
+	}
 	for (uint32_t i = 0; i < verdicts->njudgements && !err; i++)
 		err = judgement_row(records, &verdicts->judgements[i]);
 	return err;
@@ -295,6 +358,8 @@ void verdict_free(struct verdict *verdict)
 		free((char *)finding->evidence[i].origin);
 	}
 	free((struct sonde_evidence *)finding->evidence);
+	free(verdict->ignored);
+	free(verdict->until);
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		free((char *)texts[i]);
 	*verdict = (struct verdict) { 0 };
@@ -304,16 +369,19 @@ void verdicts_free(struct verdicts *verdicts)
 {
 	for (uint32_t i = 0; i < verdicts->nfindings; i++)
 		verdict_free(&verdicts->findings[i]);
-	for (uint32_t i = 0; i < verdicts->nmetrics; i++) {
-		free((char *)verdicts->metrics[i].name);
-		free((char *)verdicts->metrics[i].about);
-		free((char *)verdicts->metrics[i].counted);
-		free((char *)verdicts->metrics[i].origin);
+	for (uint32_t i = 0; i < verdicts->nmeasures; i++) {
+		const struct sonde_metric *metric = &verdicts->measures[i].metric;
+
+		free((char *)metric->name);
+		free((char *)metric->about);
+		free((char *)metric->counted);
+		free((char *)metric->origin);
+		free(verdicts->measures[i].slices);
 	}
 	for (uint32_t i = 0; i < verdicts->njudgements; i++)
 		free(verdicts->judgements[i].reason);
 	free(verdicts->findings);
-	free(verdicts->metrics);
+	free(verdicts->measures);
 	free(verdicts->judgements);
 	*verdicts = (struct verdicts) { 0 };
 }

@@ -2,7 +2,7 @@
 #ifndef WIRE_CLOCK_H
 #define WIRE_CLOCK_H
 
-#include <sonde/row.h>
+#include "core/clock.h"
 
 /* Takes the view's last row where it is of the table `anchor` (core/records.h). */
 void clock_take(struct sonde_anchor *anchor, const struct sonde_view *view);
@@ -10,9 +10,7 @@ void clock_take(struct sonde_anchor *anchor, const struct sonde_view *view);
 /* `boottime` as ns since 1970; 0 where no anchor is known. */
 static inline int64_t clock_realtime(const struct sonde_anchor *anchor, uint64_t boottime)
 {
-	if (!anchor->realtime)
-		return 0;
-	return (int64_t)((uint64_t)anchor->realtime + (boottime - anchor->boottime));
+	return anchor->realtime ? anchor_realtime(anchor, boottime) : 0;
 }
 
 #endif

@@ -51,6 +51,9 @@ int datagram_receive(struct datagram_reader *reader, uint64_t peer, const void *
 /* The sender's counts by index, or NULL past the last. */
 const struct datagram_counts *datagram_counts(const struct datagram_reader *reader,
 					      uint32_t sender);
+
+/* Those of all senders, forgotten ones too, into *total. How many are remembered. */
+uint32_t datagram_total(const struct datagram_reader *reader, struct datagram_counts *total);
 void datagram_reader_free(struct datagram_reader *reader);
 
 #endif

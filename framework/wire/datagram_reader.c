@@ -7,45 +7,11 @@
 #include "wire/gap.h"
 #include "wire/gather.h"
 #include "wire/lz4.h"
+#include "wire/sender.h"
 
 enum {
 	SENDERS = 256,
-	WINDOW = 4096,        /* numbers that are remembered */
-	HELD_INSTANTS = 64,   /* of a sender: until its first tables are there, */
-	HELD_LATER = 2,       /* and from then on */
-	HELD_EACH = 16 << 20, /* bytes of a sender's parts */
 	HELD_MOST = 64 << 20, /* bytes of all senders, definitions too */
-};
-
-/* A datagram's objects behind its FORMAT_PART. */
-struct part {
-	uint32_t index, length;
-	unsigned char bytes[];
-};
-
-/* An instant while its parts come. */
-struct held {
-	uint64_t first; /* number of its first datagram */
-	uint64_t sequence, begin, length;
-	int64_t realtime;
-	uint32_t header;
-	uint32_t total;      /* of parts; 0: not known yet */
-	struct part **parts; /* by index, those that are there */
-	uint32_t nparts, capacity;
-};
-
-struct sender {
-	uint64_t peer, stream, tick; /* tick: of the newest datagram */
-	uint64_t base, next; /* the first number that was seen, and the one after the highest */
-	uint64_t seen[WINDOW / 64];
-	struct definitions definitions;
-	struct held *held[HELD_INSTANTS + 1]; /* by number */
-	uint32_t nheld;
-	size_t bytes;       /* of parts */
-	uint64_t delivered; /* first number of the newest instant handed on, */
-	bool any;           /* where there is one */
-	uint64_t told_lost, told_late, told_unknown;
-	struct datagram_counts counts;
 };
 
 struct datagram_reader {
@@ -54,6 +20,7 @@ struct datagram_reader {
 	struct unpack *unpack;
 	unsigned char *content;
 	struct sender *senders[SENDERS];
+	struct datagram_counts forgotten; /* of senders that are not among them */
 	uint32_t nsenders;
 	uint64_t tick;
 	struct gather gather;
@@ -78,33 +45,6 @@ struct datagram_reader *datagram_reader_new(struct outlet *outlet)
 	return reader;
 }
 
-/* ---- What is held of a sender */
-
-static void held_free(struct sender *sender, struct held *held)
-{
-	for (uint32_t i = 0; i < held->nparts; i++) {
-		sender->bytes -= sizeof(struct part) + held->parts[i]->length;
-		free(held->parts[i]);
-	}
-	free(held->parts);
-	free(held);
-}
-
-static void drop_first(struct sender *sender)
-{
-	held_free(sender, sender->held[0]);
-	sender->nheld--;
-	memmove(sender->held, sender->held + 1, sender->nheld * sizeof(struct held *));
-}
-
-static void sender_free(struct sender *sender)
-{
-	while (sender->nheld)
-		drop_first(sender);
-	definitions_free(&sender->definitions);
-	free(sender);
-}
-
 void datagram_reader_free(struct datagram_reader *reader)
 {
 	if (!reader)
@@ -122,51 +62,6 @@ void datagram_reader_free(struct datagram_reader *reader)
 const struct datagram_counts *datagram_counts(const struct datagram_reader *reader, uint32_t sender)
 {
 	return sender < reader->nsenders ? &reader->senders[sender]->counts : NULL;
-}
-
-/* Its place among those that are held, in order of their numbers. */
-static struct held *find_held(struct sender *sender, uint64_t first, uint32_t *place)
-{
-	uint32_t i = sender->nheld;
-
-	while (i && sender->held[i - 1]->first > first)
-		i--;
-	*place = i;
-	return i && sender->held[i - 1]->first == first ? sender->held[i - 1] : NULL;
-}
-
-static bool is_whole(const struct held *held)
-{
-	return held->total && held->nparts == held->total;
-}
-
-/* Puts a part in its place. 0; -EBADMSG where it contradicts the others. */
-static int add_part(struct sender *sender, struct held *held, struct part *part, bool last)
-{
-	uint32_t i = held->nparts, capacity;
-	struct part **parts;
-
-	if ((held->total && (part->index >= held->total || last)) ||
-	    (last && i && held->parts[i - 1]->index > part->index))
-		return -EBADMSG;
-	while (i && held->parts[i - 1]->index > part->index)
-		i--;
-	if (i && held->parts[i - 1]->index == part->index)
-		return -EBADMSG;
-	if (held->nparts == held->capacity) {
-		capacity = held->capacity ? held->capacity * 2 : 4;
-		parts = realloc(held->parts, capacity * sizeof *parts);
-		if (!parts)
-			return -ENOMEM;
-		held->parts = parts;
-		held->capacity = capacity;
-	}
-	memmove(held->parts + i + 1, held->parts + i, (held->nparts - i) * sizeof(struct part *));
-	held->parts[i] = part;
-	held->nparts++;
-	held->total = last ? part->index + 1 : held->total;
-	sender->bytes += sizeof *part + part->length;
-	return 0;
 }
 
 /* ---- Whole instants */
@@ -273,13 +168,6 @@ static int hand_on(struct datagram_reader *reader, struct sender *sender, const 
 	return reader->outlet->instant(reader->outlet, &instant);
 }
 
-/* Whether what is held can't wait for its definitions any longer. */
-static bool is_too_much(const struct sender *sender)
-{
-	return sender->nheld > (sender->any ? HELD_LATER : HELD_INSTANTS) ||
-	       sender->bytes > HELD_EACH;
-}
-
 /* Rows under a header that never came. */
 static void count_rows(struct datagram_reader *reader, struct sender *sender,
 		       const struct held *held)
@@ -300,13 +188,13 @@ static void count_rows(struct datagram_reader *reader, struct sender *sender,
 static int deliver_first(struct datagram_reader *reader, struct sender *sender)
 {
 	struct held *held = sender->held[0];
-	bool force = is_too_much(sender);
+	bool force = sender_is_full(sender);
 	int err = 0;
 
 	if (sender->definitions.headers[held->header]) {
 		if (gather_parts(reader, sender, held, force) == WAITS)
 			return 1;
-		err = hand_on(reader, sender, held, is_whole(held));
+		err = hand_on(reader, sender, held, sender_is_whole(held));
 	} else if (!force) {
 		return 1;
 	} else {
@@ -314,7 +202,7 @@ static int deliver_first(struct datagram_reader *reader, struct sender *sender)
 	}
 	sender->delivered = held->first;
 	sender->any = true;
-	drop_first(sender);
+	sender_drop_first(sender);
 	return err;
 }
 
@@ -326,9 +214,9 @@ static int deliver(struct datagram_reader *reader, struct sender *sender)
 	while (sender->nheld) {
 		uint32_t whole = 0;
 
-		while (whole < sender->nheld && !is_whole(sender->held[whole]))
+		while (whole < sender->nheld && !sender_is_whole(sender->held[whole]))
 			whole++;
-		if (whole == sender->nheld && !is_too_much(sender))
+		if (whole == sender->nheld && !sender_is_full(sender))
 			break;
 		got = deliver_first(reader, sender);
 		if (got > 0)
@@ -355,6 +243,26 @@ static struct sender *oldest(const struct datagram_reader *reader)
 	return oldest;
 }
 
+static void counts_add(struct datagram_counts *sum, const struct datagram_counts *more)
+{
+	sum->received += more->received;
+	sum->lost += more->lost;
+	sum->reordered += more->reordered;
+	sum->late += more->late;
+	sum->duplicates += more->duplicates;
+	sum->unknown_table += more->unknown_table;
+	sum->malformed += more->malformed;
+	sum->cut += more->cut;
+}
+
+uint32_t datagram_total(const struct datagram_reader *reader, struct datagram_counts *total)
+{
+	*total = reader->forgotten;
+	for (uint32_t i = 0; i < reader->nsenders; i++)
+		counts_add(total, &reader->senders[i]->counts);
+	return reader->nsenders;
+}
+
 static void forget(struct datagram_reader *reader, struct sender *sender)
 {
 	uint32_t i = 0;
@@ -362,6 +270,7 @@ static void forget(struct datagram_reader *reader, struct sender *sender)
 	while (reader->senders[i] != sender)
 		i++;
 	reader->nsenders--;
+	counts_add(&reader->forgotten, &sender->counts);
 	memmove(reader->senders + i, reader->senders + i + 1,
 		(reader->nsenders - i) * sizeof(struct sender *));
 	sender_free(sender);
@@ -402,45 +311,6 @@ static struct sender *find_sender(struct datagram_reader *reader, uint64_t peer,
 	}
 	sender->tick = ++reader->tick;
 	return sender;
-}
-
-static bool is_seen(const struct sender *sender, uint64_t number)
-{
-	return sender->seen[number % WINDOW / 64] >> (number & 63) & 1;
-}
-
-static void see(struct sender *sender, uint64_t number, bool seen)
-{
-	uint64_t one = (uint64_t)1 << (number & 63), *word = &sender->seen[number % WINDOW / 64];
-
-	*word = seen ? *word | one : *word & ~one;
-}
-
-/* Counts what this number says of others. False: it came before. */
-static bool count_number(struct sender *sender, uint64_t number)
-{
-	struct datagram_counts *counts = &sender->counts;
-
-	if (!counts->received++)
-		sender->base = sender->next = number;
-	if (number >= sender->next) {
-		uint64_t lost = number - sender->next;
-
-		counts->lost += lost;
-		for (uint64_t i = 1; i <= lost && i < WINDOW; i++)
-			see(sender, number - i, false);
-		sender->next = number + 1;
-	} else if (sender->next - number > WINDOW || is_seen(sender, number)) {
-		counts->duplicates++;
-		return false;
-	} else {
-		counts->reordered++;
-		counts->lost -= number >= sender->base;
-		if (sender->told_lost > counts->lost)
-			sender->told_lost = counts->lost;
-	}
-	see(sender, number, true);
-	return true;
 }
 
 /* ---- Datagrams */
@@ -506,30 +376,6 @@ static bool are_rows(struct datagram_reader *reader, struct content content)
 	return true;
 }
 
-/* The instant that the part belongs to, made where it is the first of it. NULL: it contradicts what is held, or no memory. */
-static struct held *hold(struct sender *sender, const struct held *like)
-{
-	uint32_t place;
-	struct held *held = find_held(sender, like->first, &place);
-
-	if (held)
-		return held->sequence == like->sequence && held->begin == like->begin &&
-				       held->length == like->length &&
-				       held->realtime == like->realtime &&
-				       held->header == like->header
-			       ? held
-			       : NULL;
-	held = malloc(sizeof *held);
-	if (!held)
-		return NULL;
-	*held = *like;
-	memmove(sender->held + place + 1, sender->held + place,
-		(sender->nheld - place) * sizeof(struct held *));
-	sender->held[place] = held;
-	sender->nheld++;
-	return held;
-}
-
 static int take_part(struct datagram_reader *reader, struct sender *sender, uint64_t number,
 		     struct items *items, struct content content)
 {
@@ -553,14 +399,14 @@ static int take_part(struct datagram_reader *reader, struct sender *sender, uint
 		sender->counts.late++;
 		return 0;
 	}
-	held = hold(sender, &like);
+	held = sender_hold(sender, &like);
 	part = held ? malloc(sizeof *part + length) : NULL;
 	if (!part)
 		return -EBADMSG;
 	part->index = index;
 	part->length = (uint32_t)length;
 	memcpy(part->bytes, content.at, length);
-	err = add_part(sender, held, part, is_last);
+	err = sender_add_part(sender, held, part, is_last);
 	if (err)
 		free(part);
 	return err;
@@ -609,7 +455,7 @@ int datagram_receive(struct datagram_reader *reader, uint64_t peer, const void *
 	sender = find_sender(reader, peer, stream);
 	if (!sender)
 		return -ENOMEM;
-	if (!count_number(sender, number))
+	if (!sender_count(sender, number))
 		return 0;
 	err = take_content(reader, sender, number, content);
 	sender->counts.malformed += err == -EBADMSG;

@@ -1,7 +1,6 @@
 /* Instants into datagrams of docs/format.md: definitions first where they are due, then rows, whole where they fit. */
 #include <errno.h>
-#include <stdio.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include <sonde/plugin.h>
 
@@ -61,7 +60,7 @@ struct datagram_writer *datagram_writer_new(const struct datagram_options *optio
 	writer->tables.most = FORMAT_TABLES;
 	if (batch_init(&writer->batch, size) || pack_new(&writer->object, FORMAT_BLOCK_BYTES) ||
 	    pack_new(&writer->blob, FORMAT_DEFINITION_BYTES) ||
-	    getrandom(&writer->batch.stream, sizeof writer->batch.stream, 0) < 0) {
+	    getentropy(&writer->batch.stream, sizeof writer->batch.stream)) {
 		datagram_writer_free(writer);
 		return NULL;
 	}
@@ -285,20 +284,13 @@ static bool has(const struct row *row, uint32_t slot)
 	return row->have[slot >> 6] >> (slot & 63) & 1;
 }
 
-/* What does not fit ends in an ellipsis and a checksum of the whole, so that names that differ stay different. */
 static void pack_cut(struct pack *pack, const char *bytes, uint32_t length, size_t most)
 {
-	char text[FORMAT_STRING_EACH];
-	size_t n = most - 12;
+	char text[FORMAT_STRING_EACH + 1];
 
-	while (n && ((unsigned char)bytes[n] & 0xc0) == 0x80)
-		n--;
-	memcpy(text, bytes, n);
-	n += (size_t)snprintf(text + n, 13, "\xe2\x80\xa6#%08x",
-			      fnv32((const unsigned char *)bytes, length));
 	pack_array(pack, 2);
 	pack_uint32(pack, length);
-	pack_bytes(pack, text, n);
+	pack_bytes(pack, text, strings_cut(text, bytes, length, (uint32_t)most));
 }
 
 static void pack_value(struct pack *pack, const struct row *row, uint32_t slot, size_t most)

@@ -66,7 +66,7 @@ void describe_header(struct pack *pack, const struct sonde_stream_header *header
 
 	pack_array(pack, 2);
 	pack_uint32(pack, FORMAT_HEADER);
-	pack_map(pack, ntexts + n + 2);
+	pack_map(pack, ntexts + n + 3);
 	for (size_t i = 0; i < n; i++) {
 		pack_key(pack, numbers[i].key);
 		pack_uint64(pack, numbers[i].number);
@@ -75,6 +75,8 @@ void describe_header(struct pack *pack, const struct sonde_stream_header *header
 		pack_key(pack, texts[i].key);
 		pack_name(pack, texts[i].text, FORMAT_NAME_BYTES);
 	}
+	pack_key(pack, "utc_offset");
+	pack_int64(pack, header->utc_offset);
 	pack_key(pack, "tags");
 	pack_tags(pack, header);
 	pack_key(pack, "anchor");

@@ -14,12 +14,17 @@ static bool is_skip(const unsigned char *frame, uint32_t magic, size_t length)
 	return get_le32(frame) == magic && get_le32(frame + 4) == length;
 }
 
+void mark_begin(unsigned char begin[MARK_BEGIN], const uint8_t id[16])
+{
+	skip_head(begin, FORMAT_MARK_MAGIC, FORMAT_MARK_BYTES);
+	memcpy(begin + FORMAT_SKIP_HEAD, id, 16);
+}
+
 void mark_write(unsigned char frame[MARK_FRAME], const struct mark *mark)
 {
 	unsigned char *p = frame + FORMAT_SKIP_HEAD;
 
-	skip_head(frame, FORMAT_MARK_MAGIC, FORMAT_MARK_BYTES);
-	memcpy(p, mark->id, 16);
+	mark_begin(frame, mark->id);
 	put_le64(p + 16, mark->number);
 	put_le32(p + 24, FORMAT_MARK_WORD);
 	put_le32(p + 28, fnv32(p, 28));
@@ -72,20 +77,31 @@ size_t index_tail(const unsigned char tail[FORMAT_INDEX_TAIL], uint64_t end)
 	return FORMAT_SKIP_HEAD + length;
 }
 
-bool index_read(const unsigned char *frame, size_t length, const uint8_t id[16], uint64_t at,
-		struct segment_index *index)
+bool index_whole(const unsigned char *frame, size_t length, const uint8_t id[16])
 {
 	const unsigned char *p = frame + FORMAT_SKIP_HEAD, *tail;
 	size_t payload = length - FORMAT_SKIP_HEAD;
-	uint64_t back;
 
 	if (length < FORMAT_SKIP_HEAD + FORMAT_INDEX_TAIL || length > INDEX_FRAME ||
 	    !is_skip(frame, FORMAT_INDEX_MAGIC, payload))
 		return false;
 	tail = p + payload - FORMAT_INDEX_TAIL;
-	back = get_le64(tail + 16);
-	if (get_le32(tail + 24) != payload || memcmp(tail, id, 16) != 0 || back > at ||
-	    get_le32(tail + 28) != fnv32(p, payload - 12))
+	return get_le32(tail + 24) == payload && memcmp(tail, id, 16) == 0 &&
+	       get_le32(tail + 28) == fnv32(p, payload - 12) &&
+	       memcmp(tail + 32, FORMAT_INDEX_WORD, 8) == 0;
+}
+
+bool index_read(const unsigned char *frame, size_t length, const uint8_t id[16], uint64_t at,
+		struct segment_index *index)
+{
+	const unsigned char *p = frame + FORMAT_SKIP_HEAD;
+	size_t payload = length - FORMAT_SKIP_HEAD;
+	uint64_t back;
+
+	if (!index_whole(frame, length, id))
+		return false;
+	back = get_le64(p + payload - FORMAT_INDEX_TAIL + 16);
+	if (back > at)
 		return false;
 	index->count = (uint32_t)((payload - FORMAT_INDEX_TAIL) / FORMAT_INDEX_ENTRY);
 	index->before = at - back;

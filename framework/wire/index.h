@@ -10,6 +10,7 @@
 #include "wire/format.h"
 
 enum {
+	MARK_BEGIN = FORMAT_SKIP_HEAD + 16,
 	MARK_FRAME = FORMAT_SKIP_HEAD + FORMAT_MARK_BYTES,
 	INDEX_PAYLOAD = FORMAT_INDEX_ENTRIES * FORMAT_INDEX_ENTRY + FORMAT_INDEX_TAIL,
 	INDEX_FRAME = FORMAT_SKIP_HEAD + INDEX_PAYLOAD, /* at most */
@@ -20,6 +21,8 @@ struct mark {
 	uint64_t number;
 };
 
+/* How every mark of a stream begins. */
+void mark_begin(unsigned char begin[MARK_BEGIN], const uint8_t id[16]);
 void mark_write(unsigned char frame[MARK_FRAME], const struct mark *mark);
 /* Whether these bytes are a whole mark. */
 bool mark_read(const unsigned char frame[MARK_FRAME], struct mark *mark);
@@ -43,6 +46,9 @@ size_t index_write(unsigned char frame[INDEX_FRAME], const struct segment_index 
 
 /* The last FORMAT_INDEX_TAIL bytes of a frame that ends at offset `end`: the bytes of that frame, or 0 where they are none. */
 size_t index_tail(const unsigned char tail[FORMAT_INDEX_TAIL], uint64_t end);
+
+/* Whether these bytes are a whole index of this stream. */
+bool index_whole(const unsigned char *frame, size_t length, const uint8_t id[16]);
 
 /* Whether `length` bytes that begin at offset `at` are a whole index of this stream; entries with offsets in the stream. */
 bool index_read(const unsigned char *frame, size_t length, const uint8_t id[16], uint64_t at,

@@ -133,6 +133,14 @@ static bool learn_key(struct sonde_stream_header *header, struct texts *texts, c
 	return true;
 }
 
+/* No zone is a day away from UTC. */
+static int32_t learn_offset(struct items *items)
+{
+	int64_t seconds = (int64_t)items_int(items);
+
+	return seconds > -86400 && seconds < 86400 ? (int32_t)seconds : 0;
+}
+
 /* Room for all strings of a header with its tags. */
 enum { HEADER_TEXTS = (9 + 2 * FORMAT_TAGS) * (FORMAT_NAME_BYTES + 1) };
 
@@ -167,6 +175,8 @@ struct sonde_stream_header *learn_header(struct items *items, const char **why)
 			format = items_u64(items, UINT64_MAX);
 		else if (is(key, length, "anchor"))
 			learn_anchor(&header->anchor, items);
+		else if (is(key, length, "utc_offset"))
+			header->utc_offset = learn_offset(items);
 		else if (is(key, length, "tags"))
 			learn_tags(header, (struct sonde_tag *)(header + 1), &texts, items);
 		else if (!learn_key(header, &texts, key, length, items))
@@ -331,19 +341,6 @@ bool learning_is(const struct learning *learning, const struct sonde_schema *sch
 	return true;
 }
 
-static void fill(const char **text, const char *bytes, uint32_t length)
-{
-	char *copy;
-
-	if ((*text && **text) || !bytes || !length)
-		return;
-	copy = strndup(bytes, length);
-	if (!copy)
-		return;
-	free((char *)*text);
-	*text = copy;
-}
-
 bool learn_help(struct sonde_schema *schema, struct items *items)
 {
 	uint64_t i = items_u64(items, schema->ncolumns);
@@ -357,8 +354,9 @@ bool learn_help(struct sonde_schema *schema, struct items *items)
 		if (i > schema->ncolumns)
 			return false;
 		column = i ? (struct sonde_column *)&schema->columns[i - 1] : NULL;
-		fill(column ? &column->origin : &schema->origin, origin, origin_length);
-		fill(column ? &column->help : &schema->help, help, help_length);
+		schema_learn(schema, column ? &column->origin : &schema->origin, origin,
+			     origin_length);
+		schema_learn(schema, column ? &column->help : &schema->help, help, help_length);
 	}
 	return !items->bad;
 }

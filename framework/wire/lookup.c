@@ -91,27 +91,35 @@ static bool take_entry(struct search *search, const struct index_entry *entry, u
 				   search->first.number - search->first.number % FORMAT_HELP_EVERY);
 }
 
-/* Entries of segment `mark` and those behind it. */
-static void search_back(struct input *input, const struct mark *mark, uint64_t since, uint64_t end,
-			struct search *search)
+/* Entries of segment `mark` and those behind it. Whether they lead to the mark itself: those of a copy of this stream that
+ * was put behind it do not. */
+static bool search_back(struct input *input, const struct mark *mark, uint64_t mark_at,
+			uint64_t since, uint64_t end, struct search *search)
 {
 	struct segment_index index;
+	bool more = true;
 	uint64_t at;
 	int err = read_index(input, end, mark->id, &index, &at);
 
 	while (!err) {
-		for (uint32_t i = index.count; i--;)
-			if (index.entries[i].number < mark->number ||
-			    !take_entry(search, &index.entries[i], since))
-				return;
+		for (uint32_t i = index.count; i--;) {
+			const struct index_entry *entry = &index.entries[i];
+
+			if (entry->number < mark->number)
+				return false;
+			more = more && take_entry(search, entry, since);
+			if (entry->number == mark->number)
+				return entry->mark == mark_at;
+		}
 		if (!index.has_before || index.before >= at)
-			return;
+			return false;
 		at = index.before;
 		err = read_index_from(input, at, mark->id, &index);
 	}
+	return false;
 }
 
-int lookup(struct input *input, const struct mark *mark, uint64_t since)
+int lookup(struct input *input, const struct mark *mark, uint64_t mark_at, uint64_t since)
 {
 	uint64_t stood = input_offset(input);
 	int64_t end = input->seek(input->context, 0, SEEK_END);
@@ -121,7 +129,8 @@ int lookup(struct input *input, const struct mark *mark, uint64_t since)
 
 	if (end < 0)
 		return 0;
-	search_back(input, mark, since, (uint64_t)end, &search);
+	if (!search_back(input, mark, mark_at, since, (uint64_t)end, &search))
+		return input_seek(input, stood);
 	if (search.helped.number > mark->number && search.helped.number <= to->number)
 		to = &search.helped;
 	if (!search.before || to->number <= mark->number || to->mark <= stood ||

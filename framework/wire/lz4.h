@@ -22,7 +22,9 @@ void lz4_encoder_free(struct lz4_encoder *encoder);
 /* Room that a call below needs at `out` for `length` bytes of content. */
 size_t lz4_bound(size_t length);
 
-/* Each appends to `out` and returns the bytes, or a negative errno. A block has 1 to FORMAT_BLOCK_BYTES - 1 bytes. */
+/* Each appends to `out` and returns the bytes, or a negative errno. A block has 1 to FORMAT_BLOCK_BYTES - 1 bytes. Its content
+ * stays where it is until the frame's end, or a later block lies over it: matches reach back into it, up to 64 KiB, and to blocks
+ * before it only where it lies right behind them. */
 int64_t lz4_begin(struct lz4_encoder *encoder, void *out, size_t size);
 int64_t lz4_block(struct lz4_encoder *encoder, const void *content, size_t length, void *out,
 		  size_t size);

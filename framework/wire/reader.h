@@ -10,15 +10,25 @@ struct reader_options {
 	int64_t (*read)(void *context, void *buffer, size_t size);
 	/* As lseek(2): the new offset, or a negative errno; NULL where the input can't. With `since`, the index is used. */
 	int64_t (*seek)(void *context, int64_t offset, int whence);
+	/* At the end of the input, or behind an error of it (as reader_next() returns them): 1 where `read` goes on with an
+	 * input of its own, such as the next file; else what reader_next() shall return. NULL: there is one input. */
+	int (*next)(void *context, int end);
 	void *context;
 	uint64_t since,
 		until; /* CLOCK_BOOTTIME ns: instants outside are passed over; 0: no bound */
+	/* The first instant has what stood before `since` as well: tables as they were read last, without their counters, and
+	 * notes. All that is before is read for it: the index is not used. */
+	bool standing;
 };
 
-/* What was wrong with it. A torn tail is not damage: it is what a kill leaves. */
+/* What was wrong with it: with one input, but for the first two. A torn tail is not damage: it is what a kill leaves. */
 struct reader_state {
-	uint64_t instants, changed_values;
-	uint64_t damaged;   /* stretches passed over */
+	uint64_t instants; /* in which a table was read */
+	uint64_t changed_values;
+	uint64_t damaged; /* stretches passed over */
+	bool lost;        /* nothing behind the last of them was whole */
+	uint64_t
+		unread_at; /* offset of what looks like another recording behind it, or in the torn tail; 0: nothing does */
 	uint64_t damage_at; /* offset of the first */
 	char damage[160];   /* what it was, one sentence */
 	uint64_t torn;      /* bytes behind the last whole block, or of zeros behind the end */

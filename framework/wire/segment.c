@@ -8,11 +8,21 @@
 /* Bytes that may wait for a slow taker; there is always room to end the frame and add an index. */
 enum { OUT_MOST = 16 << 20, OUT_RESERVE = LZ4_END_BYTES + INDEX_FRAME + MARK_FRAME + 32 };
 
+/* Blocks are closed from FULL bytes on; content goes round from ROUND on, so that hardly more of it is ever touched than matches
+ * reach back to, 64 KiB. One that does not go round begins below ROUND or behind one that does: RING has room for it. */
+enum {
+	CONTENT = FORMAT_BLOCK_BYTES - 1,
+	FULL = 32 << 10,
+	ROUND = 64 << 10,
+	RING = 3 * FORMAT_BLOCK_BYTES,
+};
+
 int segment_init(struct segment *segment, const struct writer_options *options)
 {
 	*segment = (struct segment) { .emit = options->emit, .context = options->context };
 	segment->encoder = lz4_encoder_new();
-	if (!segment->encoder || pack_new(&segment->block, FORMAT_BLOCK_BYTES - 1) ||
+	segment->content = malloc(RING);
+	if (!segment->encoder || !segment->content ||
 	    pack_new(&segment->out, OUT_RESERVE + lz4_bound(FORMAT_BLOCK_BYTES))) {
 		segment_free(segment);
 		return -ENOMEM;
@@ -24,7 +34,7 @@ int segment_init(struct segment *segment, const struct writer_options *options)
 void segment_free(struct segment *segment)
 {
 	lz4_encoder_free(segment->encoder);
-	free(segment->block.bytes);
+	free(segment->content);
 	free(segment->out.bytes);
 	*segment = (struct segment) { 0 };
 }
@@ -99,6 +109,17 @@ static int appended(struct segment *segment, int64_t n)
 #define OUT_AT(segment)   ((segment)->out.bytes + (segment)->out.used)
 #define OUT_LEFT(segment) ((segment)->out.size - (segment)->out.used)
 
+/* The next block's content goes to this place. At the start again it must end before the last one did: liblz4 then forgets what
+ * is overwritten, and would not where it is all of it (LZ4_compress_fast_continue()). */
+static void start_block(struct segment *segment, size_t at)
+{
+	size_t size = at || !segment->before ? CONTENT : segment->before - 1;
+
+	segment->block = (struct pack) { .bytes = segment->content + at,
+					 .size = size < CONTENT ? size : CONTENT };
+	pack_raw(&segment->block, FORMAT_BLOCK_BEGIN, 2);
+}
+
 int segment_begin(struct segment *segment)
 {
 	int err = make_room(segment, 0);
@@ -108,8 +129,8 @@ int segment_begin(struct segment *segment)
 	segment->mark_at = segment->offset + segment->out.used;
 	mark_write(OUT_AT(segment), &segment->mark);
 	segment->out.used += MARK_FRAME;
-	pack_empty(&segment->block);
-	pack_raw(&segment->block, FORMAT_BLOCK_BEGIN, 2);
+	segment->before = 0;
+	start_block(segment, 0);
 	segment->packed = 0;
 	segment->timed = false;
 	err = appended(segment, lz4_begin(segment->encoder, OUT_AT(segment), OUT_LEFT(segment)));
@@ -120,7 +141,7 @@ int segment_begin(struct segment *segment)
 /* The block that is being filled into `out`, where there is anything in it. */
 static int finish_block(struct segment *segment)
 {
-	struct pack *block = &segment->block;
+	const struct pack *block = &segment->block;
 	int err;
 
 	if (block->used <= 2)
@@ -129,8 +150,8 @@ static int finish_block(struct segment *segment)
 	if (!err)
 		err = appended(segment, lz4_block(segment->encoder, block->bytes, block->used,
 						  OUT_AT(segment), OUT_LEFT(segment)));
-	pack_empty(block);
-	pack_raw(block, FORMAT_BLOCK_BEGIN, 2);
+	segment->before = (size_t)(block->bytes + block->used - segment->content);
+	start_block(segment, segment->before < ROUND ? segment->before : 0);
 	return err;
 }
 
@@ -142,13 +163,15 @@ int segment_put(struct segment *segment, const struct pack *const *pieces, size_
 
 	for (size_t i = 0; i < count; i++) {
 		length += pieces[i]->used;
-		if (pieces[i]->full || length > block->size - 2)
+		if (pieces[i]->full || length > CONTENT - 2)
 			return -EFBIG;
 	}
-	if (length > block->size - block->used)
+	if (block->used >= FULL || length > block->size - block->used)
 		err = finish_block(segment);
 	if (err)
 		return err;
+	if (length > block->size - block->used)
+		start_block(segment, segment->before);
 	segment->packed += length;
 	for (size_t i = 0; i < count; i++)
 		pack_raw(block, pieces[i]->bytes, pieces[i]->used);

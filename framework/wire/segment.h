@@ -11,12 +11,14 @@ struct segment {
 	int (*emit)(void *context, const void *bytes, size_t length, uint32_t flags);
 	void *context;
 	struct lz4_encoder *encoder;
-	struct pack block; /* content of the block that is being filled */
-	struct pack out;   /* finished bytes that are not emitted yet */
-	uint32_t flags;    /* SONDE_FIRST, SONDE_LAST of those */
-	bool refused;      /* with -EAGAIN, when they were offered */
-	uint64_t offset;   /* of the stream at the start of `out` */
-	struct mark mark;  /* of the segment that is open, or of the next */
+	unsigned char *content; /* of blocks, one behind the other, going round */
+	struct pack block;      /* the stretch of it that is being filled */
+	size_t before;          /* where in it the block before ended; 0: there is none */
+	struct pack out;        /* finished bytes that are not emitted yet */
+	uint32_t flags;         /* SONDE_FIRST, SONDE_LAST of those */
+	bool refused;           /* with -EAGAIN, when they were offered */
+	uint64_t offset;        /* of the stream at the start of `out` */
+	struct mark mark;       /* of the segment that is open, or of the next */
 	bool open;
 	size_t packed;    /* bytes of content in this segment */
 	uint64_t mark_at; /* its mark's offset */

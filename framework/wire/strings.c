@@ -1,5 +1,6 @@
 /* The strings of a segment, each once, numbered from 0. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "wire/format.h"
@@ -7,21 +8,27 @@
 
 enum { FIRST_STRINGS = 1024, FIRST_BYTES = 64 << 10 };
 
-int strings_init(struct strings *strings, uint64_t seed)
+int strings_init(struct strings *strings, const uint8_t id[16])
 {
 	*strings = (struct strings) { .bytes = malloc(FIRST_BYTES),
 				      .items = malloc(FIRST_STRINGS * sizeof(struct string)),
 				      .slots = malloc(2 * FIRST_STRINGS * sizeof(uint32_t)),
 				      .capacity = FIRST_STRINGS,
 				      .size = FIRST_BYTES,
-				      .nslots = 2 * FIRST_STRINGS,
-				      .seed = seed };
+				      .nslots = 2 * FIRST_STRINGS };
 	if (!strings->bytes || !strings->items || !strings->slots) {
 		strings_free(strings);
 		return -ENOMEM;
 	}
+	memcpy(&strings->seed, id, sizeof strings->seed);
+	strings_guard(strings, id);
 	strings_empty(strings);
 	return 0;
+}
+
+void strings_guard(struct strings *strings, const uint8_t id[16])
+{
+	mark_begin(strings->mark, id);
 }
 
 void strings_free(struct strings *strings)
@@ -118,16 +125,42 @@ static int grow_bytes(struct strings *strings, uint32_t more)
 	return 0;
 }
 
+uint32_t strings_cut(char *to, const char *bytes, uint32_t length, uint32_t most)
+{
+	uint32_t n = most - STRINGS_CUT;
+
+	while (n && ((unsigned char)bytes[n] & 0xc0) == 0x80) /* not in a character */
+		n--;
+	memcpy(to, bytes, n);
+	return n + (uint32_t)snprintf(to + n, STRINGS_CUT + 1, "\xe2\x80\xa6#%08x",
+				      fnv32((const unsigned char *)bytes, length));
+}
+
+/* From `mark` on. */
+static uint32_t add_cut(struct strings *strings, const char *bytes, uint32_t length,
+			const char *mark)
+{
+	char cut[FORMAT_STRING_EACH + 1];
+	uint32_t most = (uint32_t)(mark - bytes) + STRINGS_CUT;
+
+	length = strings_cut(cut, bytes, length, most);
+	return strings_add(strings, cut, length);
+}
+
 uint32_t strings_add(struct strings *strings, const char *bytes, uint32_t length)
 {
 	uint32_t hash = hash_of(strings, bytes, length);
 	uint32_t slot = slot_of(strings, bytes, length, hash);
+	const char *mark;
 
 	if (strings->slots[slot] != STRINGS_NONE)
 		return strings->slots[slot];
 	if (strings->count == FORMAT_STRINGS_ALL || length > FORMAT_STRING_EACH ||
 	    length > FORMAT_STRING_BYTES - strings->used)
 		return STRINGS_NONE;
+	mark = memmem(bytes, length, strings->mark, sizeof strings->mark);
+	if (mark)
+		return add_cut(strings, bytes, length, mark);
 	if (length > strings->size - strings->used && grow_bytes(strings, length))
 		return STRINGS_NONE;
 	if (strings->count == strings->capacity) {

@@ -16,14 +16,23 @@ struct table {
 	uint32_t *number; /* of the row at an index */
 	struct place {
 		uint32_t index; /* of the row with this number; TABLE_NONE: it does not live */
-		uint64_t tick;  /* instant in which it changed last */
+		uint32_t at;    /* its place in `changed`, if it changed */
+		uint64_t tick;  /* instant in which it changed last, */
+		uint64_t moved; /* and in which it took another's place */
 	} * places;
 	uint32_t nplaces; /* numbers that were ever used in this segment */
+	/* Numbers of rows in this instant, then their indices, as in struct view_changes. */
 	uint32_t *changed, nchanged;
+	uint64_t *changed_slots;
+	uint32_t *moved, nmoved;
+	bool ended;    /* a row did, in this instant */
 	uint64_t tick; /* instant in which it was sampled last */
 	bool partial;
 	bool unseen; /* it changed in instants that were passed over */
 };
+
+/* The table as it is now: all but header and times. */
+struct sonde_view table_view(const struct tables *tables, const struct table *table);
 
 /* Says why in tables->why; false. */
 __attribute__((format(printf, 2, 3))) bool tables_refuse(struct tables *tables, const char *format,

@@ -25,7 +25,8 @@ int tables_init(struct tables *tables)
 	tables->sampled = calloc(FORMAT_TABLES, sizeof(struct table *));
 	/* One more than tables: the reader adds its own. */
 	tables->views = calloc(FORMAT_TABLES + 1, sizeof *tables->views);
-	if (tables->sampled && tables->views)
+	tables->changes = calloc(FORMAT_TABLES + 1, sizeof *tables->changes);
+	if (tables->sampled && tables->views && tables->changes)
 		return 0;
 	tables_free(tables);
 	return -ENOMEM;
@@ -43,6 +44,8 @@ static void table_free(struct table *table)
 	free(table->number);
 	free(table->places);
 	free(table->changed);
+	free(table->changed_slots);
+	free(table->moved);
 	free(table);
 }
 
@@ -56,6 +59,7 @@ void tables_free(struct tables *tables)
 	free(tables->string_at);
 	free(tables->sampled);
 	free(tables->views);
+	free(tables->changes);
 }
 
 void tables_reset(struct tables *tables)
@@ -229,38 +233,68 @@ bool tables_strings(struct tables *tables, struct items *items)
 	return true;
 }
 
-/* Numbers of changed rows become indices; those that ended since are left out. */
-static void resolve_changed(struct table *table)
+/* Numbers become indices; rows that ended since are left out. */
+static void resolve_changes(struct table *table, uint64_t tick)
 {
-	uint32_t n = 0;
+	uint32_t nhave = table->schema->nhave, n = 0;
 
+	if (!table->ended) {
+		for (uint32_t i = 0; i < table->nchanged; i++)
+			table->changed[i] = table->places[table->changed[i]].index;
+		return;
+	}
+	for (uint32_t i = 0; i < table->nmoved; i++) {
+		const struct place *place = &table->places[table->moved[i]];
+
+		if (place->index != TABLE_NONE && place->tick == tick)
+			memset(table->changed_slots + (size_t)place->at * nhave, 0xff,
+			       nhave * sizeof(uint64_t));
+		else if (place->index != TABLE_NONE)
+			table->moved[n++] = place->index;
+	}
+	table->nmoved = n;
+	n = 0;
 	for (uint32_t i = 0; i < table->nchanged; i++) {
 		uint32_t index = table->places[table->changed[i]].index;
 
-		if (index != TABLE_NONE)
-			table->changed[n++] = index;
+		if (index == TABLE_NONE)
+			continue;
+		if (n < i)
+			memcpy(table->changed_slots + (size_t)n * nhave,
+			       table->changed_slots + (size_t)i * nhave, nhave * sizeof(uint64_t));
+		table->changed[n++] = index;
 	}
 	table->nchanged = n;
 }
 
-struct sonde_view *tables_views(struct tables *tables, uint32_t *count)
+struct sonde_view table_view(const struct tables *tables, const struct table *table)
 {
 	static const char none[1];
 
+	return (struct sonde_view) {
+		.schema = table->schema,
+		.instance = table->instance,
+		.words = table->words,
+		.strings = tables->strings ? tables->strings : none,
+		.nrows = table->nrows,
+		.stride = table->stride,
+		.flags = table->partial ? SONDE_PARTIAL : 0,
+	};
+}
+
+struct sonde_view *tables_views(struct tables *tables, uint32_t *count)
+{
 	for (uint32_t i = 0; i < tables->nsampled; i++) {
 		struct table *table = tables->sampled[i];
 
-		resolve_changed(table);
-		tables->views[i] = (struct sonde_view) {
-			.schema = table->schema,
-			.instance = table->instance,
-			.words = table->words,
-			.strings = tables->strings ? tables->strings : none,
-			.changed = table->unseen ? NULL : table->changed,
-			.nrows = table->nrows,
-			.nchanged = table->unseen ? 0 : table->nchanged,
-			.stride = table->stride,
-			.flags = table->partial ? SONDE_PARTIAL : 0,
+		resolve_changes(table, tables->tick);
+		tables->views[i] = table_view(tables, table);
+		tables->views[i].changed = table->unseen ? NULL : table->changed;
+		tables->views[i].nchanged = table->unseen ? 0 : table->nchanged;
+		tables->changes[i] = (struct view_changes) {
+			.slots = table->unseen ? NULL : table->changed_slots,
+			.moved = table->moved,
+			.nmoved = table->unseen ? 0 : table->nmoved,
 		};
 		table->unseen = false;
 	}

@@ -2,6 +2,7 @@
 #ifndef WIRE_TABLES_H
 #define WIRE_TABLES_H
 
+#include "core/instant.h"
 #include "wire/format.h"
 #include "wire/learn.h"
 
@@ -21,7 +22,8 @@ struct tables {
 	struct table **sampled; /* of this instant, in order */
 	uint32_t nsampled;
 	struct sonde_view *views;
-	uint64_t tick; /* of instants */
+	struct view_changes *changes; /* of each view */
+	uint64_t tick;                /* of instants */
 	uint64_t changed_values;
 	char why[200]; /* of the last false */
 };
@@ -39,11 +41,13 @@ bool tables_define(struct tables *tables, struct items *items);
 bool tables_columns(struct tables *tables, struct items *items);
 bool tables_help(struct tables *tables, struct items *items);
 bool tables_strings(struct tables *tables, struct items *items);
-/* Structure and values, of a FORMAT_ROWS or behind the times of a FORMAT_INSTANT. */
-bool tables_frames(struct tables *tables, struct items *items);
+/* Of a FORMAT_ROWS, or of a FORMAT_INSTANT behind its times: its structure, whole items, and `nvalues` items off the front of
+ * `values`. As tables_define(). */
+bool tables_frames(struct tables *tables, struct bytes_left structure, struct bytes_left *values,
+		   uint32_t nvalues);
 
 /* The views of the instant whose frames have come: schema, instance, words, strings, changed, counts and flags; the rest is
- * the caller's. The frames that come next are another instant's. */
+ * the caller's; and tables->changes of each. The frames that come next are another instant's. */
 struct sonde_view *tables_views(struct tables *tables, uint32_t *count);
 
 /* The instant of the last tables_views(), which were `count`, is not handed on: the next views of its tables have no `changed`,

@@ -1,184 +1,12 @@
-/* msgpack bytes into a flat list of items, by msgpack-c's own parsing template with callbacks of ours: the library's
- * msgpack_unpack_next() reserves gigabytes for a count of five bytes. */
+/* msgpack bytes into a flat list of items, within a budget. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "wire/format.h"
-
-/* Before the template: its stack is the limit of depth. */
-#define MSGPACK_EMBED_STACK_SIZE FORMAT_OBJECT_DEPTH
-
-#include <msgpack/unpack_define.h>
-#include <msgpack/unpack.h>
-
 #include "wire/unpack.h"
 
-struct sink {
-	struct item *items;
-	uint32_t count;
-	size_t length;
-};
-
-static int add(struct sink *sink, enum item_kind kind, uint32_t length, struct item **item)
-{
-	if (sink->count == FORMAT_OBJECT_ITEMS)
-		return -1;
-	*item = &sink->items[sink->count++];
-	(*item)->kind = (uint8_t)kind;
-	(*item)->minus = 0;
-	(*item)->length = length;
-	(*item)->number = 0;
-	return 0;
-}
-
-static inline int add_number(struct sink *sink, enum item_kind kind, uint64_t number, bool minus)
-{
-	struct item *item;
-
-	if (add(sink, kind, 0, &item))
-		return -1;
-	item->number = number;
-	item->minus = minus;
-	return 0;
-}
-
-static inline int add_signed(struct sink *sink, int64_t number)
-{
-	return add_number(sink, ITEM_INT, (uint64_t)number, number < 0);
-}
-
-static inline int add_bytes(struct sink *sink, enum item_kind kind, const char *bytes,
-			    unsigned int length)
-{
-	struct item *item;
-
-	if (add(sink, kind, length, &item))
-		return -1;
-	item->bytes = bytes ? bytes : ""; /* the template has none for a length of 0 */
-	return 0;
-}
-
-/* Each item takes a byte at least and an item of the budget: a larger count lies, whatever the sum of others is. */
-static inline int add_container(struct sink *sink, enum item_kind kind, uint64_t count,
-				uint64_t items)
-{
-	struct item *item;
-
-	if (items > sink->length || items > FORMAT_OBJECT_ITEMS - sink->count)
-		return -1;
-	return add(sink, kind, (uint32_t)count, &item);
-}
-
-/* The template calls these; its "objects" are not used. */
-typedef struct {
-	char unused;
-} nothing;
-
-#define msgpack_unpack_struct(name)    struct template##name
-#define msgpack_unpack_func(ret, name) static inline ret template##name
-#define msgpack_unpack_callback(name)  got##name
-#define msgpack_unpack_object          nothing
-#define msgpack_unpack_user            struct sink
-
-#define NUMBER(name, type, call)                                                                   \
-	static inline int got##name(struct sink *sink, type number, nothing *o)                    \
-	{                                                                                          \
-		*o = (nothing) { 0 };                                                              \
-		return call;                                                                       \
-	}
-NUMBER(_uint8, uint8_t, add_number(sink, ITEM_INT, number, false))
-NUMBER(_uint16, uint16_t, add_number(sink, ITEM_INT, number, false))
-NUMBER(_uint32, uint32_t, add_number(sink, ITEM_INT, number, false))
-NUMBER(_uint64, uint64_t, add_number(sink, ITEM_INT, number, false))
-NUMBER(_int8, int8_t, add_signed(sink, number))
-NUMBER(_int16, int16_t, add_signed(sink, number))
-NUMBER(_int32, int32_t, add_signed(sink, number))
-NUMBER(_int64, int64_t, add_signed(sink, number))
-
-static inline int got_double(struct sink *sink, double number, nothing *o)
-{
-	uint64_t bits;
-
-	*o = (nothing) { 0 };
-	memcpy(&bits, &number, sizeof bits);
-	return add_number(sink, ITEM_FLOAT, bits, false);
-}
-
-static inline int got_float(struct sink *sink, float number, nothing *o)
-{
-	return got_double(sink, number, o);
-}
-
-static inline int got_nil(struct sink *sink, nothing *o)
-{
-	*o = (nothing) { 0 };
-	return add_number(sink, ITEM_NIL, 0, false);
-}
-
-static inline int got_true(struct sink *sink, nothing *o)
-{
-	*o = (nothing) { 0 };
-	return add_number(sink, ITEM_BOOL, 1, false);
-}
-
-static inline int got_false(struct sink *sink, nothing *o)
-{
-	*o = (nothing) { 0 };
-	return add_number(sink, ITEM_BOOL, 0, false);
-}
-
-static inline int got_array(struct sink *sink, unsigned int count, nothing *o)
-{
-	*o = (nothing) { 0 };
-	return add_container(sink, ITEM_ARRAY, count, count);
-}
-
-static inline int got_map(struct sink *sink, unsigned int count, nothing *o)
-{
-	*o = (nothing) { 0 };
-	return add_container(sink, ITEM_MAP, count, (uint64_t)count * 2);
-}
-
-#define BYTES(name, kind)                                                                          \
-	static inline int got##name(struct sink *sink, const char *base, const char *bytes,        \
-				    unsigned int length, nothing *o)                               \
-	{                                                                                          \
-		(void)base;                                                                        \
-		*o = (nothing) { 0 };                                                              \
-		return add_bytes(sink, kind, bytes, length);                                       \
-	}
-BYTES(_str, ITEM_BYTES)
-BYTES(_bin, ITEM_BYTES)
-BYTES(_ext, ITEM_EXT)
-
-static inline nothing got_root(struct sink *sink)
-{
-	(void)sink;
-	return (nothing) { 0 };
-}
-
-static inline int got_array_item(struct sink *sink, nothing *array, nothing o)
-{
-	(void)sink;
-	(void)array;
-	(void)o;
-	return 0;
-}
-
-static inline int got_map_item(struct sink *sink, nothing *map, nothing key, nothing value)
-{
-	(void)sink;
-	(void)map;
-	(void)key;
-	(void)value;
-	return 0;
-}
-
-#include <msgpack/unpack_template.h>
-
 struct unpack {
-	struct template_context context;
+	uint32_t count;
 	struct item items[FORMAT_OBJECT_ITEMS];
 };
 
@@ -194,18 +22,37 @@ void unpack_free(struct unpack *unpack)
 
 int64_t unpack_object(struct unpack *unpack, const void *bytes, size_t length)
 {
-	size_t at = 0;
+	struct bytes_left from = { bytes, (const unsigned char *)bytes + length };
+	struct item *item = unpack->items;
+	uint64_t outer[FORMAT_OBJECT_DEPTH]; /* items still to come of the containers around */
+	uint32_t depth = 0;
+	uint64_t left = 1, budget = FORMAT_OBJECT_ITEMS - 1;
 
-	unpack->context.user = (struct sink) { .items = unpack->items, .length = length };
-	template_init(&unpack->context);
-	if (template_execute(&unpack->context, bytes, length, &at) <= 0)
-		return -EBADMSG;
-	return (int64_t)at;
+	for (; left; item++) {
+		if (!item_take(&from, item))
+			return -EBADMSG;
+		left--;
+		if (item->kind == ITEM_ARRAY || item->kind == ITEM_MAP) {
+			uint64_t n = (uint64_t)item->length << (item->kind == ITEM_MAP);
+
+			/* Each takes a byte at least and an item of the budget: a larger count lies. */
+			if (n > (size_t)(from.end - from.at) || n > budget ||
+			    depth == FORMAT_OBJECT_DEPTH)
+				return -EBADMSG;
+			budget -= n;
+			outer[depth++] = left;
+			left = n;
+		}
+		while (!left && depth)
+			left = outer[--depth];
+	}
+	unpack->count = (uint32_t)(item - unpack->items);
+	return from.at - (const unsigned char *)bytes;
 }
 
 struct items unpack_items(const struct unpack *unpack)
 {
-	return (struct items) { unpack->items, unpack->items + unpack->context.user.count, false };
+	return (struct items) { unpack->items, unpack->items + unpack->count, false };
 }
 
 const char *items_text(struct items *items, uint32_t most, uint32_t *length)

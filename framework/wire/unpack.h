@@ -1,32 +1,9 @@
-/* msgpack bytes into a flat list of items, within a budget: the only place that parses what others wrote. Items are in
- * the order of the bytes; those of an array or map follow it. */
+/* msgpack bytes into a flat list of items, within a budget. Items are in the order of the bytes; those of an array or map
+ * follow it. */
 #ifndef WIRE_UNPACK_H
 #define WIRE_UNPACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum item_kind {
-	ITEM_NIL,
-	ITEM_BOOL,
-	ITEM_INT,
-	ITEM_FLOAT,
-	ITEM_BYTES,
-	ITEM_ARRAY,
-	ITEM_MAP,
-	ITEM_EXT
-};
-
-struct item {
-	uint8_t kind;    /* enum item_kind */
-	uint8_t minus;   /* of an INT: below 0 */
-	uint32_t length; /* of BYTES; items of an ARRAY, pairs of a MAP */
-	union {
-		uint64_t number; /* INT modulo 2^64; FLOAT as bits of a double */
-		const char *bytes;
-	};
-};
+#include "wire/item.h"
 
 struct unpack;
 

@@ -1,9 +1,10 @@
 /* Writes the .sonde stream of docs/format.md: instants into objects, objects into segments. */
 #include <errno.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include <sonde/plugin.h>
 
+#include "core/records.h"
 #include "wire/clock.h"
 #include "wire/describe.h"
 #include "wire/rows.h"
@@ -29,6 +30,7 @@ struct writer {
 	uint32_t strings_sent;
 	struct kept **tables;
 	uint32_t ntables, tables_capacity;
+	uint32_t next;     /* table that is looked at first: behind the one found last */
 	uint32_t numbers;  /* tables in this segment */
 	uint32_t ncolumns; /* of those */
 	uint32_t instants; /* in this segment */
@@ -39,19 +41,84 @@ struct writer {
 	struct sonde_anchor anchor;
 };
 
+/* What was kept of the view's table. Those of an instant come in the order of the one before. */
+static struct kept *find_table(struct writer *writer, const struct sonde_view *view)
+{
+	struct kept **tables;
+	struct kept *kept;
+
+	for (uint32_t i = 0; i < writer->ntables; i++) {
+		if (writer->next >= writer->ntables)
+			writer->next = 0;
+		kept = writer->tables[writer->next++];
+		if (kept_is(kept, view))
+			return kept;
+	}
+	if (writer->ntables == FORMAT_TABLES)
+		return NULL;
+	if (writer->ntables == writer->tables_capacity) {
+		uint32_t capacity = writer->tables_capacity + 64;
+
+		tables = realloc(writer->tables, capacity * sizeof(struct kept *));
+		if (!tables)
+			return NULL;
+		writer->tables = tables;
+		writer->tables_capacity = capacity;
+	}
+	kept = kept_new(view);
+	if (kept)
+		writer->tables[writer->ntables++] = kept;
+	return kept;
+}
+
+/* Room for a row of zeros, which those of events are written against. */
+static int reserve_event(struct writer *writer, uint32_t words)
+{
+	uint64_t *event;
+
+	if (words <= writer->event_size)
+		return 0;
+	event = realloc(writer->event, words * sizeof *event);
+	if (!event)
+		return -ENOMEM;
+	writer->event = event;
+	writer->event_size = words;
+	return 0;
+}
+
+/* The host's own tables, so that the first gap or note finds what it needs: nothing is allocated while sampling. */
+static int expect_records(struct writer *writer)
+{
+	struct sonde_view views[RECORD_TABLES];
+	struct sonde_frame records;
+	int err = records_make(&records);
+
+	if (err)
+		return err;
+	frame_views(&records, views);
+	for (uint32_t i = 0; i < RECORD_TABLES && !err; i++) {
+		const struct kept *kept;
+
+		views[i].instance = "sonde"; /* as the host's streams call it */
+		kept = find_table(writer, &views[i]);
+		err = kept ? reserve_event(writer, kept->stride) : -ENOMEM;
+	}
+	frame_free(&records);
+	return err;
+}
+
 struct writer *writer_new(const struct writer_options *options)
 {
 	struct writer *writer = calloc(1, sizeof *writer);
-	uint64_t seed;
 
 	if (!writer)
 		return NULL;
 	writer->options = *options;
 	if (!writer->options.segment_bytes)
 		writer->options.segment_bytes = SEGMENT_BYTES;
-	memcpy(&seed, options->id, sizeof seed);
 	if (segment_init(&writer->segment, options) || frames_init(&writer->frames) ||
-	    strings_init(&writer->strings, seed) || pack_new(&writer->object, FORMAT_BLOCK_BYTES)) {
+	    strings_init(&writer->strings, options->id) ||
+	    pack_new(&writer->object, FORMAT_BLOCK_BYTES) || expect_records(writer)) {
 		writer_close(writer);
 		return NULL;
 	}
@@ -119,31 +186,6 @@ static int define(struct writer *writer, struct kept *kept, const struct sonde_v
 	return err;
 }
 
-/* What was kept of the view's table; tried first is that of view `i` of the last instant. */
-static struct kept *find_table(struct writer *writer, const struct sonde_view *view, uint32_t i)
-{
-	struct kept **tables;
-
-	if (i < writer->ntables && kept_is(writer->tables[i], view))
-		return writer->tables[i];
-	for (i = 0; i < writer->ntables; i++)
-		if (kept_is(writer->tables[i], view))
-			return writer->tables[i];
-	if (writer->ntables == FORMAT_TABLES)
-		return NULL;
-	if (writer->ntables == writer->tables_capacity) {
-		uint32_t capacity = writer->tables_capacity + 64;
-
-		tables = realloc(writer->tables, capacity * sizeof(struct kept *));
-		if (!tables)
-			return NULL;
-		writer->tables = tables;
-		writer->tables_capacity = capacity;
-	}
-	writer->tables[writer->ntables] = kept_new(view);
-	return writer->tables[writer->ntables] ? writer->tables[writer->ntables++] : NULL;
-}
-
 /* Strings that the frames use and no object has brought yet. */
 static int put_strings(struct writer *writer)
 {
@@ -203,19 +245,12 @@ static int cut(struct writer *writer)
 
 static int put_events(struct writer *writer, struct kept *kept, const struct sonde_view *view)
 {
-	uint64_t *zero;
-	int err = 0;
+	int err;
 
 	if (view->nrows > FORMAT_ROWS_EACH ||
 	    writer->words + (uint64_t)view->nrows * kept->stride > FORMAT_WORDS_ALL)
 		return -EFBIG;
-	if (kept->stride > writer->event_size) {
-		zero = realloc(writer->event, kept->stride * sizeof *zero);
-		if (!zero)
-			return -ENOMEM;
-		writer->event = zero;
-		writer->event_size = kept->stride;
-	}
+	err = reserve_event(writer, kept->stride);
 	for (uint32_t i = 0; i < view->nrows && !err; i++) {
 		memset(writer->event, 0, kept->stride * sizeof *writer->event);
 		err = frames_row(&writer->frames, kept, i, true, writer->event,
@@ -268,9 +303,9 @@ static int put_rows(struct writer *writer, struct kept *kept, const struct sonde
 	return err;
 }
 
-static int put_view(struct writer *writer, const struct sonde_view *view, uint32_t i)
+static int put_view(struct writer *writer, const struct sonde_view *view)
 {
-	struct kept *kept = find_table(writer, view, i);
+	struct kept *kept = find_table(writer, view);
 	int err = 0;
 
 	if (!kept)
@@ -296,7 +331,7 @@ static int put_instant(struct writer *writer, const struct instant *instant)
 		err = begin_segment(writer, instant);
 	frames_empty(frames);
 	for (uint32_t i = 0; i < instant->nviews && !err; i++)
-		err = put_view(writer, &instant->views[i], i);
+		err = put_view(writer, &instant->views[i]);
 	if (!err)
 		err = put_strings(writer);
 	if (err)
@@ -362,12 +397,12 @@ int writer_end_segment(struct writer *writer)
 	return segment_end(&writer->segment, false);
 }
 
-/* Random where the kernel gives it at once; else the next number of a generator (splitmix64) that the id seeds. */
+/* Random where the system gives it; else the next number of a generator (splitmix64) that the id seeds. */
 static void next_id(uint8_t id[16])
 {
 	uint64_t words[2];
 
-	if (getrandom(id, 16, GRND_NONBLOCK) == 16)
+	if (getentropy(id, 16) == 0)
 		return;
 	memcpy(words, id, 16);
 	for (int i = 0; i < 2; i++) {
@@ -385,6 +420,7 @@ int writer_restart(struct writer *writer)
 	if (err)
 		return err;
 	next_id(writer->options.id);
+	strings_guard(&writer->strings, writer->options.id);
 	segment_restart(&writer->segment, writer->options.id);
 	return 0;
 }
@@ -402,4 +438,20 @@ int writer_close(struct writer *writer)
 	free(writer->event);
 	free(writer);
 	return err;
+}
+
+int writer_to_fd(void *context, const void *bytes, size_t length, uint32_t flags)
+{
+	const char *at = bytes;
+
+	(void)flags;
+	while (length) {
+		ssize_t n = write(*(int *)context, at, length);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		at += n > 0 ? n : 0;
+		length -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
 }

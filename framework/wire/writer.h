@@ -36,4 +36,7 @@ int writer_restart(struct writer *writer);
 /* Ends the segment, writes the index, frees. */
 int writer_close(struct writer *writer);
 
+/* An emit for a blocking descriptor; context is a pointer to the int. Writes all of it. 0 or the negative errno of write(2). */
+int writer_to_fd(void *context, const void *bytes, size_t length, uint32_t flags);
+
 #endif

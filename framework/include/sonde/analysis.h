@@ -17,11 +17,15 @@ enum sonde_reduce {
 	SONDE_MIN = 2,
 	SONDE_MAX = 3,
 	SONDE_SPREAD = 4, /* largest less smallest */
+	/* As SONDE_PER_KEY, and of an instant that stands alone as well: settings and states, which need no interval to be
+	 * true. Look at `total.last`. */
+	SONDE_SETTING = 5,
 };
 
 /* (plus - minus) / over, each a list of columns separated by blanks: "user nice? allocstall_*". A counter enters by its
  * reset-aware delta, a gauge by its value; all in base units. A column that is absent makes the value absent, but for
- * `name?`, which then counts nothing, and `name*`, the sum of what there is of that beginning. */
+ * `name?`, which then counts nothing, and `name*`, the sum of what there is of that beginning. What `minus` leaves of amounts
+ * (gauges without a sign), or of a part of `over`, is no value where it is below 0. */
 struct sonde_stream {
 	const char *name; /* "cpu.busy": as metrics and evidence cite it */
 	const char *table;
@@ -29,9 +33,12 @@ struct sonde_stream {
 	const char *where;
 	const char *plus;
 	const char *minus; /* or NULL */
-	/* Or NULL or "time": of gauges their value, of counters the rate per second, of counters of time the share of time. */
+	/* Or NULL or "time": of gauges their value, of counters the rate per second, of counters of time the share of time.
+	 * "wall time": the share of time of a counter that can't outrun the clock. The kernel may bring it up to date a little before
+	 * or behind the moment that its interval ends at: what that makes of a stretch is told as 1 at most. */
 	const char *over;
-	/* With SONDE_PER_KEY: the columns that name a series; NULL: the table's keys. */
+	/* Of a series for each key: the columns that name it, whether the table's keys or others; NULL: the table's keys. What
+	 * a row counts is of the series that it bears the name of at the end of the interval. */
 	const char *key;
 	uint32_t reduce; /* enum sonde_reduce */
 
@@ -132,6 +139,8 @@ struct sonde_catalogue {
 	/* table.column it is judged from, separated by blanks, `|` between alternatives: "psi.some_total | schedstat.wait".
 	 * Where the recording has none of them whole, the host counts the finding as not judged, and says what is missing. */
 	const char *needs;
+	const char *
+		keys; /* of its analyzer's, those that decide it, separated by blanks; NULL: any may */
 };
 
 /* What the host does for judge(). */
@@ -146,6 +155,7 @@ struct sonde_analysis {
 	void (*finding)(struct sonde_instance *self, const struct sonde_finding *finding);
 	void (*metric)(struct sonde_instance *self, const struct sonde_metric *metric);
 	void (*not_judged)(struct sonde_instance *self, const char *id, const char *reason);
+	const char *(*note)(struct sonde_instance *self, const char *table);
 };
 
 /* The series of one declared stream (its index), heaviest first (by the sum of the numerators), at most 1,024 and one
@@ -185,6 +195,13 @@ static inline void sonde_metric(struct sonde_instance *self, const struct sonde_
 static inline void sonde_not_judged(struct sonde_instance *self, const char *id, const char *reason)
 {
 	self->host->analysis->not_judged(self, id, reason);
+}
+
+/* What the collector of this table said of itself first ("no hardware counters: ..."), the kernel's or the collector's bytes;
+ * NULL: nothing. Valid until judge() returns. */
+static inline const char *sonde_note_of(struct sonde_instance *self, const char *table)
+{
+	return self->host->analysis->note(self, table);
 }
 
 #endif

@@ -12,6 +12,8 @@
 
 /* The longest that one character becomes: \U000e0001. */
 #define SONDE_ESCAPE_MOST 10
+/* And as JSON has it: a surrogate pair. */
+#define SONDE_JSON_MOST 12
 
 /* Length of the well-formed UTF-8 sequence at `p` (p < end), its code point in *code; 0 where the
  * byte at `p`, then in *code, begins none: surrogates, overlong forms, values above U+10FFFF and
@@ -99,6 +101,49 @@ static inline unsigned sonde_escape_next(const char **at, const char *end, char 
 	while (digits--)
 		to[n++] = hex[code >> (digits * 4) & 15];
 	return n;
+}
+
+/* "\\u" and four hexadecimal digits of a UTF-16 unit. */
+static inline unsigned sonde_json_unit(char *to, uint32_t unit)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	to[0] = '\\';
+	to[1] = 'u';
+	for (unsigned i = 0; i < 4; i++)
+		to[2 + i] = hex[unit >> (12 - 4 * i) & 15];
+	return 6;
+}
+
+/* The character at *at (*at < end) as it stands in a JSON string (RFC 8259), likewise, at most SONDE_JSON_MOST bytes. Hidden
+ * ones are escaped although JSON does not ask for it, and a byte that is not UTF-8 becomes U+FFFD. */
+static inline unsigned sonde_json_next(const char **at, const char *end, char *to)
+{
+	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	const unsigned char *p = (const unsigned char *)*at;
+	uint32_t code;
+	unsigned length = sonde_utf8(p, (const unsigned char *)end, &code);
+
+	*at += length ? length : 1;
+	if (!length) {
+		memcpy(to, "\xef\xbf\xbd", 3);
+		return 3;
+	}
+	for (const char *s = shorts; code < 0x80 && *s; s += 2) {
+		if ((uint32_t)*s == code) {
+			to[0] = '\\';
+			to[1] = s[1];
+			return 2;
+		}
+	}
+	if (!sonde_hidden(code)) {
+		memcpy(to, p, length);
+		return length;
+	}
+	if (code < 0x10000)
+		return sonde_json_unit(to, code);
+	sonde_json_unit(to, 0xd800 + ((code - 0x10000) >> 10));
+	return 6 + sonde_json_unit(to + 6, 0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
 /* `length` bytes escaped into `to` of `size` bytes (at least 1), terminated. What does not fit is

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <sonde/row.h>
 
@@ -26,7 +27,7 @@ struct sonde_instance {
 	const struct sonde_stream_header *header;
 	uint64_t interval; /* ns */
 	uint32_t
-		descriptors; /* KEEP files of processes whose descriptors it may hold; 0: as many as it likes */
+		descriptors; /* KEEP files of processes and cgroups whose descriptors it may hold; 0: as many as it likes */
 	uint32_t reserved;
 };
 
@@ -67,6 +68,15 @@ struct sonde_host {
 		       const void *bytes, uint64_t length);
 
 	const struct sonde_analysis *analysis;
+
+	/* ABI 1.1 */
+	int64_t (*obtain)(struct sonde_instance *self, const char *name,
+			  int64_t (*call)(void *context, void *buffer, uint64_t size),
+			  void *context, void *buffer, uint64_t size);
+	int64_t (*read_lines)(struct sonde_file *file, uint64_t limit, const char **text);
+
+	/* ABI 1.2 */
+	void (*gap)(struct sonde_instance *self, const char *message);
 };
 
 #define SONDE_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -151,7 +161,8 @@ static inline void sonde_close(const struct sonde_instance *self, struct sonde_f
 }
 
 /* Names of the entries of a directory under root, sorted (numbers by value, before names), each NUL-terminated, without
- * . and ..; valid until the next list of this instance. Returns how many, or a negative errno. */
+ * . and ..; valid until the next list of this instance. Of a path that ends in a slash only its folders. Returns how many,
+ * or a negative errno. */
 static inline int64_t sonde_list(struct sonde_instance *self, const char *path, const char **names)
 {
 	return self->host->list(self, path, names);
@@ -197,5 +208,63 @@ static inline int sonde_receive(struct sonde_instance *self, enum sonde_carriage
 {
 	return self->host->receive(self, carriage, peer, bytes, length);
 }
+
+#if SONDE_USE_MINOR >= 1
+/* Bytes that no file holds: a read(2) of a perf event, a netlink message, the result of a system call. `call` gets at most
+ * `size` of them into `buffer` and returns how many, or a negative errno. `name` stands for a file's path ("perf core cpu 3").
+ * Returns what `call` returned. With capture = raw the bytes are recorded; in a reparse `call` is not made, and those of then
+ * are given in its place: so whatever a row is made of comes through here or through a file, and nowhere else. */
+static inline int64_t sonde_obtain(struct sonde_instance *self, const char *name,
+				   int64_t (*call)(void *context, void *buffer, uint64_t size),
+				   void *context, void *buffer, uint64_t size)
+{
+	return self->host->obtain(self, name, call, context, buffer, size);
+}
+
+#ifdef CLOCK_BOOTTIME /* of <time.h> with _GNU_SOURCE */
+static inline int64_t sonde_read_clock(void *context, void *buffer, uint64_t size)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	(void)context, (void)size;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	memcpy(buffer, &ns, sizeof ns);
+	return sizeof ns;
+}
+
+/* CLOCK_BOOTTIME, ns, for a collector that decides by it what it reads; obtained as all that rows depend on. */
+static inline uint64_t sonde_now(struct sonde_instance *self)
+{
+	uint64_t ns = 0;
+
+	sonde_obtain(self, "clock", sonde_read_clock, NULL, &ns, sizeof ns);
+	return ns;
+}
+#endif
+
+/* Of a FRESH file: the next whole lines, about `limit` bytes of them, from where the call before ended; 0 at the end, and the
+ * next call begins anew. For files that take long or are large: between two parts the caller may look at the clock, or go on
+ * in its next sample. The descriptor stays open meanwhile; after an exec of the process the file ends. */
+static inline int64_t sonde_read_lines(const struct sonde_instance *self, struct sonde_file *file,
+				       uint64_t limit, const char **text)
+{
+	return self->host->read_lines(file, limit, text);
+}
+#endif
+
+#if SONDE_USE_MINOR >= 2
+/* Only in sample(): a row of the table `gap`, reason "lost", from the sample before to this one: the kernel or a device had more
+ * than was taken in time. Says what is missing and how much of it. */
+SONDE_PRINTF(2, 3)
+static inline void sonde_gap(struct sonde_instance *self, const char *format, ...)
+{
+	char message[512];
+
+	SONDE_FORMAT(message, format);
+	self->host->gap(self, message);
+}
+#endif
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <sonde/plugin.h>
 
@@ -26,6 +27,37 @@ static inline const struct sonde_series *sonde_single(struct sonde_instance *sel
 	const struct sonde_series *series = sonde_series(self, stream, &count);
 
 	return count && series->total.observed ? series : NULL;
+}
+
+/* The series with this key, and its index where that is asked for; NULL: there is none. */
+static inline const struct sonde_series *sonde_series_of(struct sonde_instance *self,
+							 uint32_t stream, const char *key,
+							 uint32_t *index)
+{
+	uint32_t count;
+	const struct sonde_series *series = sonde_series(self, stream, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (strcmp(series[i].key, key) != 0)
+			continue;
+		if (index)
+			*index = i;
+		/* cppcheck-suppress returnDanglingLifetime; the series are the host's, not `count` */
+		return &series[i];
+	}
+	return NULL;
+}
+
+/* What is so all of the window long. */
+static inline struct sonde_held sonde_all_along(struct sonde_instance *self)
+{
+	const struct sonde_slice *window = sonde_window(self);
+
+	return (struct sonde_held) {
+		.begin = window->begin,
+		.end = window->end,
+		.time = window->observed,
+	};
 }
 
 /* Numerator and denominator of one series (by its index) over the slices whose middle lies between two instants; those of a
@@ -75,7 +107,7 @@ struct sonde_mean_metric {
 
 /* What a finding rests on, gathered. */
 struct sonde_proof {
-	struct sonde_evidence items[12];
+	struct sonde_evidence items[16];
 	uint32_t count;
 };
 
@@ -118,6 +150,12 @@ static inline double sonde_weight(const struct sonde_held *held)
 	return (double)held->time / 1e9 * sonde_held_mean(held);
 }
 
+/* Of a finding that is a warning, and critical from this value on. */
+static inline enum sonde_severity sonde_severity_from(double value, double critical)
+{
+	return value >= critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING;
+}
+
 /* Reports a finding: the advice, with where and how long a stream held. */
 static inline void sonde_found(struct sonde_instance *self, const struct sonde_advice *advice,
 			       enum sonde_severity severity, const char *about, const char *title,
@@ -145,6 +183,13 @@ static inline void sonde_found(struct sonde_instance *self, const struct sonde_a
 	sonde_finding(self, &finding);
 }
 
+/* Whether a mean is one that can be told: a share of more than all is none. A hair more is, since the kernel's numbers are
+ * read one after another. */
+static inline bool sonde_can_be(const struct sonde_mean_metric *metric, double mean)
+{
+	return metric->unit != SONDE_BASE_RATIO || (mean >= 0 && mean <= 1.02);
+}
+
 /* Metrics that are the means of streams over the window. Nothing where one was not observed. */
 static inline void sonde_mean_metrics(struct sonde_instance *self,
 				      const struct sonde_mean_metric *metrics, size_t count)
@@ -161,9 +206,54 @@ static inline void sonde_mean_metrics(struct sonde_instance *self,
 			.origin = metrics[i].origin,
 		};
 
-		if (series)
+		if (series && sonde_can_be(&metrics[i], metric.value))
 			sonde_metric(self, &metric);
 	}
 }
+
+/* A finding that one stream of a single series decides: it holds, and its mean is the number that is told. */
+struct sonde_rule {
+	uint32_t stream;
+	enum sonde_severity severity;
+	const struct sonde_advice *advice;
+	const struct sonde_mean_metric *own; /* of the stream: the first evidence */
+	const char *title; /* what follows the number, which is a share in per cent or a rate */
+	const struct sonde_mean_metric *const *extras; /* evidence beside it; the last is NULL */
+};
+
+/* Whether it was found. */
+static inline bool sonde_judge_rule(struct sonde_instance *self, const struct sonde_rule *rule)
+{
+	const struct sonde_series *series = sonde_single(self, rule->stream);
+	struct sonde_proof proof = { .count = 0 };
+	struct sonde_words title;
+	double mean;
+
+	if (!series || !series->held.time)
+		return false;
+	mean = sonde_held_mean(&series->held);
+	if (rule->own->unit == SONDE_BASE_RATIO)
+		sonde_say(&title, "%.1f %% %s", mean * 100, rule->title);
+	else
+		sonde_say(&title, "%.*f %s", mean < 10 ? 1 : 0, mean, rule->title);
+	sonde_prove(&proof, rule->own->name, mean, rule->own->unit, rule->own->counted,
+		    rule->own->origin);
+	for (uint32_t i = 0; rule->extras && rule->extras[i]; i++)
+		sonde_prove_mean(self, &proof, &series->held, rule->extras[i]);
+	sonde_found(self, rule->advice, rule->severity, "host", title.text, &series->held,
+		    sonde_weight(&series->held), &proof);
+	return true;
+}
+
+/* Thresholds among the options of an analyzer whose thresholds are fields of its struct conf. */
+#define SONDE_THRESHOLD(key_, field, initial_, max_, help_)                                        \
+	{                                                                                          \
+		key_, SONDE_OPT_F64, offsetof(struct conf, field), initial_, NULL, 0, max_, help_  \
+	}
+#define SONDE_TIME(key_, field, initial_, help_)                                                   \
+	{                                                                                          \
+		key_, SONDE_OPT_DURATION, offsetof(struct conf, field), initial_, NULL, 0, 0,      \
+			help_                                                                      \
+	}
 
 #endif

@@ -432,4 +432,43 @@ static inline void keyed_rows(struct sonde_instance *self, struct sonde_frame *f
 	keyed_parse(keyed, last, text, length, skip, &row, keyed->more ? &more : NULL);
 }
 
+/* A collector that is one such file and one table: what it keeps, its start() and its sample(). */
+struct keyed_file {
+	struct sonde_file *file;
+	struct keyed keyed;
+	void *last;
+};
+
+/* `table` is the descriptor's first. `missing` is said where the file is not there. 0, -ENODEV, -ENOMEM or what reading said. */
+static inline int keyed_file_start(struct sonde_instance *self, struct keyed_file *of,
+				   const char *path, const struct sonde_table *table,
+				   const char *missing)
+{
+	const char *text;
+	int64_t length;
+	int err;
+
+	of->file = sonde_open(self, SONDE_KEEP, "%s", path);
+	if (!of->file)
+		return sonde_unavailable(self, "no %s: %s", path, missing);
+	length = sonde_read(self, of->file, &text);
+	if (length < 0)
+		return (int)length;
+	err = keyed_start(self, &of->keyed, table, text, (size_t)length, 0);
+	return err ? err : keyed_keep(self, &of->keyed, &of->last, 1);
+}
+
+static inline int keyed_file_sample(struct sonde_instance *self, struct sonde_frame *frame,
+				    const struct keyed_file *of)
+{
+	const char *text;
+	int64_t length = sonde_read(self, of->file, &text);
+
+	if (length < 0)
+		return (int)length;
+	keyed_rows(self, frame, &of->keyed, keyed_last(&of->keyed, of->last, 0), 0, NULL, text,
+		   (size_t)length, 0);
+	return 0;
+}
+
 #endif

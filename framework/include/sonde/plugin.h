@@ -15,7 +15,7 @@
 
 #define SONDE_MAGIC     0x65646e73u /* "snde" */
 #define SONDE_ABI_MAJOR 1
-#define SONDE_ABI_MINOR 0
+#define SONDE_ABI_MINOR 2
 
 enum sonde_kind {
 	SONDE_KIND_COLLECTOR = 1,
@@ -31,6 +31,7 @@ enum sonde_plugin_flags {
 	SONDE_SINGLE = 1 << 2, /* a second instance has no sense: the configuration is refused */
 	SONDE_THREADS =
 		1 << 3, /* its library starts threads: sinks and sources only; never dlclosed */
+	SONDE_FAMILY = 1 << 4, /* the tables that it adds in start() are named NAME_... after it */
 };
 
 enum sonde_option_type {
@@ -99,7 +100,7 @@ struct sonde_collector_ops {
 };
 
 /* Each returns 0, or a negative errno: -EAGAIN, or in an agent -ENOSPC, and the host offers the same again later, with growing
- * pauses, while its ring keeps the newest; any other error drops it, counted. */
+ * pauses, while its ring keeps the newest; any other error drops it, counted, and ends a command. */
 struct sonde_sink_ops {
 	uint32_t intake;    /* enum sonde_intake */
 	uint32_t assertion; /* enum sonde_assertion */
@@ -145,15 +146,16 @@ struct sonde_plugin {
 	const char *version;
 	const char *summary; /* one line, no full stop */
 	const char *vendor;
-	const char *licence;        /* SPDX */
+	const char *licence;        /* SPDX; "" or NULL, as vendor: unknown */
 	const char *capabilities;   /* needed, separated by blanks: "CAP_PERFMON"; NULL: none */
 	const char *devices;        /* device files needed, separated by blanks; NULL: none */
 	struct sonde_array options; /* of struct sonde_option */
 	struct sonde_array tables;  /* of struct sonde_table */
 	uint32_t conf_size;
 	uint32_t state_size;
-	int (*check)(struct sonde_instance
-			     *self); /* may answer sonde_unavailable(); NULL: start() tells */
+	/* Before start(): may answer sonde_unavailable(). Of a sink or source `sonde check` calls it alone: what can be told
+	 * without an effect. NULL: start() tells. */
+	int (*check)(struct sonde_instance *self);
 	int (*start)(struct sonde_instance *self); /* NULL: nothing to start */
 	void (*stop)(
 		struct sonde_instance
@@ -183,17 +185,26 @@ struct sonde_elf_note {
 #ifndef SONDE_USE_MINOR
 #define SONDE_USE_MINOR 0
 #endif
-#define SONDE_HOST_1_0  (offsetof(struct sonde_host, analysis) + sizeof(void *))
+#define SONDE_HOST_1_0 (offsetof(struct sonde_host, analysis) + sizeof(void *))
+#define SONDE_HOST_1_1 (offsetof(struct sonde_host, read_lines) + sizeof(void *))
+#define SONDE_HOST_1_2 (offsetof(struct sonde_host, gap) + sizeof(void *))
+#if SONDE_USE_MINOR >= 2
+#define SONDE_HOST_NEED SONDE_HOST_1_2
+#elif SONDE_USE_MINOR >= 1
+#define SONDE_HOST_NEED SONDE_HOST_1_1
+#else
 #define SONDE_HOST_NEED SONDE_HOST_1_0
+#endif
 
 #ifndef SONDE_PLUGIN_VERSION
 #define SONDE_PLUGIN_VERSION "1.0"
 #endif
+/* Of whom it is and under which licence is what its author says, or unknown. */
 #ifndef SONDE_PLUGIN_VENDOR
-#define SONDE_PLUGIN_VENDOR "sonde"
+#define SONDE_PLUGIN_VENDOR ""
 #endif
 #ifndef SONDE_PLUGIN_LICENCE
-#define SONDE_PLUGIN_LICENCE "Apache-2.0"
+#define SONDE_PLUGIN_LICENCE ""
 #endif
 #ifndef SONDE_PLUGIN_CAPABILITIES
 #define SONDE_PLUGIN_CAPABILITIES ""

@@ -50,20 +50,35 @@ static inline void sonde_set_bytes(struct sonde_row *row, uint32_t slot, const c
 				   size_t length)
 {
 	struct sonde_strings *strings = row->strings;
-	uint32_t n = length > 65535 ? 65535 : (uint32_t)length;
+	uint32_t n = length > 65535 ? 65535 : (uint32_t)length, used = strings->used;
+	char *to = strings->bytes + used;
 
-	if (n > strings->size - strings->used) {
+	if (n > strings->size - used) {
 		strings->lost += n;
 		return;
 	}
-	memcpy(strings->bytes + strings->used, bytes, n);
-	sonde_set_u64(row, slot, (uint64_t)strings->used << 32 | n);
-	strings->used += n;
+	strings->used = used + n;
+	sonde_set_u64(row, slot, (uint64_t)used << 32 | n);
+	memcpy(to, bytes, n); /* last: nothing is read again behind the call */
 }
 
 static inline void sonde_set_str(struct sonde_row *row, uint32_t slot, const char *text)
 {
-	sonde_set_bytes(row, slot, text, strlen(text));
+	struct sonde_strings *strings = row->strings;
+	uint32_t used = strings->used, room = strings->size - used, n = 0;
+	char *to = strings->bytes + used;
+
+	/* Most are a few letters: strlen() and memcpy() would take longer than these. */
+	if (room > 16)
+		room = 16;
+	for (; n < room && text[n]; n++)
+		to[n] = text[n];
+	if (n == room) {
+		sonde_set_bytes(row, slot, text, strlen(text));
+		return;
+	}
+	strings->used = used + n;
+	sonde_set_u64(row, slot, (uint64_t)used << 32 | n);
 }
 
 static inline bool sonde_has(const struct sonde_row *row, uint32_t slot)
@@ -158,6 +173,8 @@ struct sonde_stream_header {
 	const char *online; /* /sys/devices/system/cpu/online, cpulist */
 	const char *nodes; /* /sys/devices/system/node/online, cpulist; "" where there is no NUMA */
 	const char *version; /* of sonde */
+	int32_t utc_offset;  /* of its local time, seconds east, when it started */
+	uint32_t reserved;
 };
 
 #endif

@@ -56,6 +56,7 @@ enum sonde_base {
 #define SONDE_COUNT(what) SONDE_BASE_COUNT, 1, 1, (what)
 #define SONDE_BYTES       SONDE_BASE_BYTES, 1, 1, NULL
 #define SONDE_KIB         SONDE_BASE_BYTES, 1024, 1, NULL
+#define SONDE_MIB         SONDE_BASE_BYTES, 1048576, 1, NULL
 #define SONDE_SECTORS     SONDE_BASE_BYTES, 512, 1, NULL /* the kernel's: always 512 bytes */
 #define SONDE_NS          SONDE_BASE_NS, 1, 1, NULL
 #define SONDE_US          SONDE_BASE_NS, 1000, 1, NULL
@@ -66,6 +67,7 @@ enum sonde_base {
 #define SONDE_KHZ         SONDE_BASE_HZ, 1000, 1, NULL
 #define SONDE_RATIO       SONDE_BASE_RATIO, 1, 1, NULL
 #define SONDE_PERCENT     SONDE_BASE_RATIO, 1, 100, NULL
+#define SONDE_PERMILLE    SONDE_BASE_RATIO, 1, 1000, NULL
 /* "12.34" taken as 1234: exact, and its changes pack as small integers. */
 #define SONDE_PERCENT_CENTI     SONDE_BASE_RATIO, 1, 10000, NULL
 #define SONDE_COUNT_CENTI(what) SONDE_BASE_COUNT, 1, 100, (what)
