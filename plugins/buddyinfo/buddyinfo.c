@@ -1,7 +1,7 @@
 /* buddyinfo: free memory by size of block (/proc/buddyinfo, Documentation/filesystems/proc.rst). */
 #include <sonde/plugin.h>
 
-enum { NODE, ZONE, ORDER0, ORDERS = 18 };
+enum { NODE, ZONE, ORDER0, ORDERS = 18, HUGE_UNUSABLE = ORDER0 + ORDERS, HUGE_EXTFRAG };
 
 #define ORDER(n)                                                                                   \
 	{                                                                                          \
@@ -34,6 +34,15 @@ static const struct sonde_column columns[] = {
 	ORDER(15),
 	ORDER(16),
 	ORDER(17),
+	[HUGE_UNUSABLE] = { "huge_unusable", SONDE_U64, SONDE_GAUGE, SONDE_PERMILLE,
+			    .origin = "extfrag/unusable_index",
+			    .help = "Part of free memory in blocks too small for a huge page, as the "
+				    "kernel computes it; absent without transparent huge pages" },
+	[HUGE_EXTFRAG] = { "huge_extfrag", SONDE_I64, SONDE_GAUGE, SONDE_PERMILLE,
+			   .origin = "extfrag/extfrag_index",
+			   .help = "Why a huge page can't be had: towards 0 for want of memory, "
+				   "towards 1 for fragmentation (vm.extfrag_threshold), a little below "
+				   "0 where few large blocks are left; absent while there is a block" },
 };
 
 static const struct sonde_table tables[] = {
@@ -44,6 +53,7 @@ static const struct sonde_table tables[] = {
 
 struct state {
 	struct sonde_file *file;
+	uint32_t huge; /* order of a huge page; ORDERS: not known */
 };
 
 struct zone {
@@ -71,10 +81,53 @@ static bool buddyinfo_next(struct cursor *line, struct zone *zone)
 	return false;
 }
 
+/* fragmentation index and unusable free space of an order, in thousandths (mm/vmstat.c; debugfs has them as extfrag/).
+ * Counts that no machine has leave both absent: the sums below don't wrap. */
+static void set_fragmentation(const struct zone *zone, uint32_t order, struct sonde_row *row)
+{
+	const uint64_t pages_most = UINT64_MAX / 1000 / ORDERS;
+	uint64_t pages = 0, usable = 0, blocks = 0;
+
+	if (order >= zone->count)
+		return;
+	for (uint32_t i = 0; i < ORDERS && i < zone->count; i++) {
+		uint64_t in = zone->free[i] << i;
+
+		if (zone->free[i] > pages_most >> i)
+			return;
+		pages += in;
+		blocks += zone->free[i];
+		usable += i >= order ? in : 0;
+	}
+	sonde_set_u64(row, HUGE_UNUSABLE, pages ? (pages - usable) * 1000 / pages : 1000);
+	if (!usable && blocks)
+		sonde_set_i64(row, HUGE_EXTFRAG,
+			      1000 - (int64_t)((1000 + (pages * 1000 >> order)) / blocks));
+}
+
+static uint32_t huge_order(struct sonde_instance *self)
+{
+	struct sonde_file *file =
+		sonde_open(self, SONDE_FRESH, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+	const char *text;
+	int64_t length = file ? sonde_read(self, file, &text) : -ENOENT;
+	struct cursor c = whole(length > 0 ? text : "", length > 0 ? (size_t)length : 0);
+	uint64_t bytes, page = self->header->page_size;
+	uint32_t order = 0;
+
+	sonde_close(self, file);
+	if (!next_u64(&c, &bytes) || !page)
+		return ORDERS;
+	while (order < ORDERS && page << order < bytes)
+		order++;
+	return order;
+}
+
 static int start(struct sonde_instance *self)
 {
 	struct state *state = self->state;
 
+	state->huge = huge_order(self);
 	state->file = sonde_open(self, SONDE_KEEP, "/proc/buddyinfo");
 	return state->file
 		       ? 0
@@ -100,6 +153,7 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 		sonde_set_bytes(&row, ZONE, zone.name, zone.length);
 		for (uint32_t i = 0; i < zone.count; i++)
 			sonde_set_u64(&row, ORDER0 + i, zone.free[i]);
+		set_fragmentation(&zone, state->huge, &row);
 	}
 	return 0;
 }

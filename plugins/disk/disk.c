@@ -1,7 +1,18 @@
-/* disk: work done by block devices (/proc/diskstats, Documentation/admin-guide/iostats.rst). */
+/* disk: work done by block devices (/proc/diskstats, Documentation/admin-guide/iostats.rst), and which are parts of others
+ * (/sys/class/block, Documentation/ABI/stable/sysfs-block). */
 #include <sonde/plugin.h>
 
-enum { MAJOR, MINOR, NAME, READS, IN_FLIGHT = READS + 8, VALUES = 17, VALUES_FIRST = 11 };
+enum {
+	MAJOR,
+	MINOR,
+	NAME,
+	DISKSEQ,
+	PARTITION,
+	READS,
+	IN_FLIGHT = READS + 8,
+	VALUES = 17,
+	VALUES_FIRST = 11
+};
 
 #define REQUESTS SONDE_COUNT("requests")
 #define COUNTER(name, unit, field, text)                                                           \
@@ -22,6 +33,10 @@ static const struct sonde_column columns[] = {
 	[MINOR] = { "minor", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "minor number", .help = "Device number" },
 	[NAME] = { "name", SONDE_STR, SONDE_KEY, SONDE_NONE, .origin = "device name", .sensitivity = SONDE_NAME,
 		.help = "Disk or partition: adding both up counts twice, and so does adding dm or md to their members" },
+	[DISKSEQ] = { "diskseq", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "/sys/class/block/NAME/diskseq",
+		.help = "Number of the disk since boot: another one that got its name and number (dm, loop, a replaced medium) has another; 0 before 5.15" },
+	[PARTITION] = { "partition", SONDE_U64, SONDE_INFO, SONDE_NONE, .origin = "/sys/class/block/NAME/partition",
+		.help = "0: a whole disk; else the number of the partition; absent: /sys does not tell" },
 	[READS] =
 	COUNTER("reads", REQUESTS, "1", "Reads completed"),
 	COUNTER("reads_merged", REQUESTS, "2", "Reads merged into a neighbour's request before they were issued"),
@@ -49,8 +64,30 @@ static const struct sonde_table tables[] = {
 	  .help = "Block devices and their partitions: requests, bytes and times.", .rows = 256 },
 };
 
+struct conf {
+	uint32_t partitions; /* bool */
+};
+
+static const struct sonde_option options[] = {
+	{ "partitions", SONDE_OPT_BOOL, offsetof(struct conf, partitions), "yes", NULL, 0, 0,
+	  "rows of partitions beside those of whole disks" },
+};
+
+enum { NAME_MOST = 32 }; /* DISK_NAME_LEN, with its NUL */
+
+/* What /sys tells of a device, in the order of the lines. */
+struct device {
+	uint64_t major, minor, diskseq;
+	uint32_t partition;
+	uint32_t told; /* bool: partition is known */
+	char name[NAME_MOST];
+};
+
 struct state {
-	struct sonde_file *file;
+	struct sonde_file *file, *events;
+	struct device *devices;
+	uint32_t count, capacity, asked; /* capacity is `asked` from the next sample on */
+	uint64_t seqnum;                 /* of the kernel's last event about a device */
 };
 
 struct disk {
@@ -77,36 +114,151 @@ static bool disk_next(struct cursor *line, struct disk *disk)
 	return false;
 }
 
+/* ---- What /sys tells */
+
+/* A number of /sys/class/block/NAME; in whose names "/" stands as "!". */
+static bool read_number(struct sonde_instance *self, const char *name, const char *attribute,
+			uint64_t *value)
+{
+	struct sonde_file *file =
+		sonde_open(self, SONDE_FRESH, "/sys/class/block/%s/%s", name, attribute);
+	const char *text = "";
+	int64_t length = file ? sonde_read(self, file, &text) : 0;
+	struct cursor line = cursor(text, length > 0 ? (size_t)length : 0);
+
+	sonde_close(self, file);
+	return next_line(&line) && next_u64(&line, value);
+}
+
+static void ask(struct sonde_instance *self, struct device *device)
+{
+	uint64_t value;
+
+	device->told = read_number(self, device->name, "partition", &value);
+	device->partition = device->told ? (uint32_t)value : 0;
+	/* A partition's folder lies in its disk's; the link is followed before the dots are. */
+	if (!read_number(self, device->name, device->told ? "../diskseq" : "diskseq",
+			 &device->diskseq))
+		device->diskseq = 0;
+	if (!device->told)
+		device->told = device->diskseq || read_number(self, device->name, "dev", &value);
+}
+
+/* Takes the devices of the text, then asks /sys for each: the text is gone then. */
+static void learn(struct sonde_instance *self, const char *text, size_t length)
+{
+	struct state *state = self->state;
+	struct cursor line = cursor(text, whole_words(text, length));
+	struct disk disk;
+	uint32_t all = 0;
+
+	state->count = 0;
+	for (; disk_next(&line, &disk); all++) {
+		struct device *device;
+
+		if (state->count == state->capacity)
+			continue;
+		device = &state->devices[state->count++];
+		*device = (struct device) { .major = disk.major, .minor = disk.minor };
+		for (size_t i = 0; i < disk.length && i < NAME_MOST - 1; i++)
+			device->name[i] = disk.name[i] == '/' ? '!' : disk.name[i];
+	}
+	for (uint32_t i = 0; i < state->count; i++)
+		ask(self, &state->devices[i]);
+	if (all > state->asked &&
+	    !sonde_grow(self, &state->devices, (all + 16ull) * sizeof *state->devices))
+		state->asked = all + 16;
+}
+
+/* Whether the lines are those that are known, each in its place. */
+static bool is_known(const struct state *state, const char *text, size_t length)
+{
+	struct cursor line = cursor(text, whole_words(text, length));
+	struct disk disk;
+	uint32_t i = 0;
+
+	for (; disk_next(&line, &disk); i++)
+		if (i >= state->count || state->devices[i].major != disk.major ||
+		    state->devices[i].minor != disk.minor)
+			return false;
+	return i == state->count;
+}
+
+/* The kernel numbers its events about devices: while the number stays, no disk came or went. */
+static bool is_eventful(struct sonde_instance *self)
+{
+	struct state *state = self->state;
+	const char *text = "";
+	int64_t length = state->events ? sonde_read(self, state->events, &text) : 0;
+	struct cursor line = cursor(text, length > 0 ? (size_t)length : 0);
+	uint64_t seqnum = 0;
+	bool eventful;
+
+	if (next_line(&line))
+		next_u64(&line, &seqnum);
+	eventful = seqnum != state->seqnum;
+	state->seqnum = seqnum;
+	return eventful;
+}
+
 static int start(struct sonde_instance *self)
 {
 	struct state *state = self->state;
+	const char *text;
+	int64_t length;
 
 	state->file = sonde_open(self, SONDE_KEEP, "/proc/diskstats");
-	return state->file
-		       ? 0
-		       : sonde_unavailable(
-				 self,
-				 "no /proc/diskstats: the kernel is built without CONFIG_BLOCK");
+	if (!state->file)
+		return sonde_unavailable(self, "no /proc/diskstats: the kernel is built without "
+					       "CONFIG_BLOCK");
+	state->events = sonde_open(self, SONDE_KEEP, "/sys/kernel/uevent_seqnum");
+	length = sonde_read(self, state->file, &text);
+	if (length > 0)
+		learn(self, text, (size_t)length);
+	return 0;
+}
+
+static void set_device(const struct state *state, uint32_t index, const struct disk *disk,
+		       struct sonde_row *row)
+{
+	const struct device *device = index < state->count ? &state->devices[index] : NULL;
+
+	if (device && (device->major != disk->major || device->minor != disk->minor))
+		device = NULL;
+	sonde_set_u64(row, MAJOR, disk->major);
+	sonde_set_u64(row, MINOR, disk->minor);
+	sonde_set_bytes(row, NAME, disk->name, disk->length);
+	sonde_set_u64(row, DISKSEQ, device ? device->diskseq : 0);
+	if (device && device->told)
+		sonde_set_u64(row, PARTITION, device->partition);
 }
 
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 {
-	const struct state *state = self->state;
+	const struct conf *conf = self->conf;
+	struct state *state = self->state;
+	bool eventful = is_eventful(self);
 	struct cursor line;
-	struct sonde_row row;
 	struct disk disk;
 	const char *text;
 	int64_t length = sonde_read(self, state->file, &text);
 
+	state->capacity = state->asked;
+	if (length >= 0 && (eventful || !is_known(state, text, (size_t)length))) {
+		learn(self, text, (size_t)length);
+		length = sonde_read(self, state->file, &text);
+	}
 	if (length < 0)
 		return (int)length;
 	line = cursor(text, whole_words(text, (size_t)length));
-	while (disk_next(&line, &disk)) {
+	for (uint32_t n = 0; disk_next(&line, &disk); n++) {
+		struct sonde_row row;
+
+		if (!conf->partitions && n < state->count && state->devices[n].partition)
+			continue;
 		if (!sonde_row(self, frame, 0, &row))
 			continue;
-		sonde_set_u64(&row, MAJOR, disk.major);
-		sonde_set_u64(&row, MINOR, disk.minor);
-		sonde_set_bytes(&row, NAME, disk.name, disk.length);
+		set_device(state, n, &disk, &row);
 		for (uint32_t i = 0; i < disk.count; i++)
 			sonde_set_u64(&row, READS + i, disk.value[i]);
 	}
@@ -114,4 +266,6 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 }
 
 SONDE_COLLECTOR(disk, "block devices: requests, bytes and times", sample,
-		.tables = SONDE_TABLES(tables), .state_size = sizeof(struct state), .start = start);
+		.options = SONDE_OPTIONS(options), .tables = SONDE_TABLES(tables),
+		.conf_size = sizeof(struct conf), .state_size = sizeof(struct state),
+		.start = start);

@@ -86,43 +86,22 @@ static const struct sonde_table tables[] = {
 	  .help = "Memory by use; the parts overlap and do not add up to the total." },
 };
 
-struct state {
-	struct sonde_file *file;
-	struct keyed keyed;
-	void *last;
-};
-
 static int start(struct sonde_instance *self)
 {
-	struct state *state = self->state;
-	const char *text;
-	int64_t length;
-	int err;
+	struct keyed_file *of = self->state;
+	int err = keyed_file_start(self, of, "/proc/meminfo", &tables[0],
+				   "/proc is not mounted here");
 
-	state->file = sonde_open(self, SONDE_KEEP, "/proc/meminfo");
-	if (!state->file)
-		return sonde_unavailable(self, "no /proc/meminfo: /proc is not mounted here");
-	length = sonde_read(self, state->file, &text);
-	if (length < 0)
-		return (int)length;
-	err = keyed_start(self, &state->keyed, &tables[0], text, (size_t)length, 0);
-	if (!err && !memmem(text, (size_t)length, "MemAvailable:", 13))
+	if (!err &&
+	    !keyed_has(&of->keyed, (uint32_t)keyed_column(&tables[0].columns, "MemAvailable:", 13)))
 		sonde_note(self, "MemAvailable is absent: kernels before 3.14 do not estimate it");
-	return err ? err : keyed_keep(self, &state->keyed, &state->last, 1);
+	return err;
 }
 
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 {
-	const struct state *state = self->state;
-	const char *text;
-	int64_t length = sonde_read(self, state->file, &text);
-
-	if (length < 0)
-		return (int)length;
-	keyed_rows(self, frame, &state->keyed, keyed_last(&state->keyed, state->last, 0), 0, NULL,
-		   text, (size_t)length, 0);
-	return 0;
+	return keyed_file_sample(self, frame, self->state);
 }
 
 SONDE_COLLECTOR(meminfo, "memory by use", sample, .tables = SONDE_TABLES(tables),
-		.state_size = sizeof(struct state), .start = start);
+		.state_size = sizeof(struct keyed_file), .start = start);

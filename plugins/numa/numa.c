@@ -1,11 +1,21 @@
 /* numa: memory by node: its use, where allocations went, and how far the nodes are from each other
  * (/sys/devices/system/node; Documentation/ABI/stable/sysfs-devices-node, Documentation/admin-guide/numastat.rst). */
 #include <sonde/plugin.h>
+#include <sonde/set.h>
 
 #include "meminfo.h"
 #include "vmstat.h"
 
-enum { NODE, CPULIST, HAS_MEMORY };
+enum {
+	NODE,
+	CPULIST,
+	HAS_MEMORY,
+	TIER,
+	READ_LATENCY,
+	WRITE_LATENCY,
+	READ_BANDWIDTH,
+	WRITE_BANDWIDTH
+};
 enum { FROM, TO, DISTANCE };
 
 #define PAGES(key, text)                                                                           \
@@ -18,6 +28,11 @@ static const struct sonde_column numa_columns[] = {
 	[NODE] = { "node", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "nodeN", .help = "NUMA node; numbers may have gaps" },
 	[CPULIST] = { "cpulist", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "cpulist", .help = "CPUs of the node that are online, as a list; empty: memory without CPUs" },
 	[HAS_MEMORY] = { "has_memory", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "../has_memory", .help = "1: the node has memory; absent where the kernel does not say" },
+	[TIER] = { "tier", SONDE_U64, SONDE_INFO, SONDE_NONE, .origin = "/sys/devices/virtual/memory_tiering/memory_tierN/nodelist", .help = "Tier of its memory: demotion moves pages to nodes of a higher number, which is slower; since 6.1" },
+	[READ_LATENCY] = { "read_latency", SONDE_U64, SONDE_INFO, SONDE_NS, .origin = "access0/initiators/read_latency", .help = "From the nearest CPUs, as the firmware says (ACPI HMAT)" },
+	[WRITE_LATENCY] = { "write_latency", SONDE_U64, SONDE_INFO, SONDE_NS, .origin = "access0/initiators/write_latency", .help = "Likewise" },
+	[READ_BANDWIDTH] = { "read_bandwidth", SONDE_U64, SONDE_INFO, SONDE_MIB, .origin = "access0/initiators/read_bandwidth", .help = "In a second, from the nearest CPUs, as the firmware says" },
+	[WRITE_BANDWIDTH] = { "write_bandwidth", SONDE_U64, SONDE_INFO, SONDE_MIB, .origin = "access0/initiators/write_bandwidth", .help = "Likewise" },
 	PAGES(numa_hit, "Allocated here as wanted"),
 	PAGES(numa_miss, "Allocated here although another node was wanted, which was short of memory"),
 	PAGES(numa_foreign, "Wanted here, allocated on another node: this one was short of memory"),
@@ -54,16 +69,15 @@ static const struct sonde_table tables[] = {
 			     .help = "How far nodes are from each other.", .rows = 64 },
 };
 
-enum { NODES = 1024 }; /* MAX_NUMNODES at most */
-
-struct set {
-	uint64_t bits[NODES / 64];
-};
+enum { NODES = 1024, TIERS = 64 }; /* MAX_NUMNODES at most */
 
 struct node {
 	uint32_t id;
 	uint32_t skip; /* length of "Node N ", with which the lines of its meminfo begin */
 	bool online;
+	uint64_t info[WRITE_BANDWIDTH +
+		      1]; /* from TIER on; what does not change while it is online */
+	uint32_t known;   /* bits of those that are there */
 	struct sonde_file *numastat, *meminfo, *vmstat, *cpulist, *distance;
 };
 
@@ -81,66 +95,6 @@ struct state {
 	struct kind numastat, meminfo, vmstat;
 };
 
-static bool in_set(const struct set *set, uint64_t n)
-{
-	return n < NODES && (set->bits[n / 64] >> n % 64 & 1);
-}
-
-static void add_to_set(struct set *set, uint64_t n)
-{
-	if (n < NODES)
-		set->bits[n / 64] |= (uint64_t)1 << n % 64;
-}
-
-/* The first number of the set from n on; NODES: there is none. */
-static uint32_t next_in_set(const struct set *set, uint32_t n)
-{
-	for (uint32_t word = n / 64; word < NODES / 64; word++) {
-		uint64_t bits = set->bits[word];
-
-		if (word == n / 64)
-			bits &= UINT64_MAX << n % 64;
-		if (bits)
-			return word * 64 + (uint32_t)__builtin_ctzll(bits);
-	}
-	return NODES;
-}
-
-#define EACH_IN_SET(n, set)                                                                        \
-	uint32_t n = next_in_set(set, 0);                                                          \
-	n < NODES;                                                                                 \
-	n = next_in_set(set, n + 1)
-
-static uint32_t set_count(const struct set *set)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < NODES / 64; i++)
-		count += (uint32_t)__builtin_popcountll(set->bits[i]);
-	return count;
-}
-
-/* "0-1,3-9\n"; an empty list is a list. Numbers of 1,024 and more are left out. False where the text is no list. */
-static bool list_parse(const char *text, size_t length, struct set *set)
-{
-	struct cursor c = cursor(text, length);
-	uint64_t first, last;
-
-	*set = (struct set) { { 0 } };
-	next_line(&c);
-	while (next_u64(&c, &first)) {
-		last = first;
-		if (take(&c, "-") && !next_u64(&c, &last))
-			return false;
-		for (; first <= last && first < NODES; first++)
-			add_to_set(set, first);
-		if (!take(&c, ","))
-			break;
-	}
-	skip_blanks(&c);
-	return c.at == c.end;
-}
-
 /* "10 21 21": one number for each node that is online, in order. Each into `distance` at the node's number; returns how many,
  * or -EBADMSG where the text has more or fewer than there are such nodes: the two were not read at one moment. */
 static int distance_parse(const char *text, size_t length, const struct set *online,
@@ -152,7 +106,7 @@ static int distance_parse(const char *text, size_t length, const struct set *onl
 
 	next_line(&c);
 	for (EACH_IN_SET(node, online)) {
-		if (!next_u64(&c, &distance[node]))
+		if (node >= NODES || !next_u64(&c, &distance[node]))
 			return -EBADMSG;
 		count++;
 	}
@@ -176,6 +130,22 @@ static void close_node(struct sonde_instance *self, struct node *node)
 	sonde_close(self, node->distance);
 }
 
+/* How fast its memory is for the CPUs nearest to it (Documentation/admin-guide/mm/numaperf.rst). */
+static void read_access(struct sonde_instance *self, struct node *node)
+{
+	for (uint32_t i = READ_LATENCY; i <= WRITE_BANDWIDTH; i++) {
+		struct sonde_file *file = sonde_open(self, SONDE_FRESH, NODES_FOLDER "/node%u/%s",
+						     node->id, numa_columns[i].origin);
+		const char *text;
+		int64_t length = file ? sonde_read(self, file, &text) : -ENOENT;
+		struct cursor c = whole(length > 0 ? text : "", length > 0 ? (size_t)length : 0);
+
+		sonde_close(self, file);
+		if (next_u64(&c, &node->info[i]))
+			node->known |= 1u << i;
+	}
+}
+
 static void open_node(struct sonde_instance *self, struct node *node, uint32_t id)
 {
 	node->id = id;
@@ -186,6 +156,7 @@ static void open_node(struct sonde_instance *self, struct node *node, uint32_t i
 	node->vmstat = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/vmstat", id);
 	node->cpulist = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/cpulist", id);
 	node->distance = sonde_open(self, SONDE_KEEP, NODES_FOLDER "/node%u/distance", id);
+	read_access(self, node);
 }
 
 /* Ids of the folders nodeN: they are the nodes, whatever their numbers. */
@@ -212,6 +183,36 @@ static struct node *find_node(struct state *state, uint32_t id)
 	return NULL;
 }
 
+/* The tier that a node's memory belongs to, into its info. */
+static void read_tiers(struct sonde_instance *self, struct state *state)
+{
+	static const char folder[] = "/sys/devices/virtual/memory_tiering";
+	uint64_t tiers[TIERS], count = 0;
+	const char *name;
+	int64_t left = sonde_list(self, folder, &name);
+
+	for (; left > 0 && count < TIERS; left--, name += strlen(name) + 1) {
+		struct cursor c = whole(name, strlen(name));
+
+		count += take(&c, "memory_tier") && next_u64(&c, &tiers[count]) && c.at == c.end;
+	}
+	for (uint64_t t = 0; t < count; t++) {
+		struct sonde_file *file =
+			sonde_open(self, SONDE_FRESH, "%s/memory_tier%llu/nodelist", folder,
+				   (unsigned long long)tiers[t]);
+		struct set nodes;
+		bool read = read_set(self, file, &nodes);
+
+		sonde_close(self, file);
+		for (uint32_t i = 0; read && i < state->count; i++) {
+			if (!in_set(&nodes, state->nodes[i].id))
+				continue;
+			state->nodes[i].info[TIER] = tiers[t];
+			state->nodes[i].known |= 1u << TIER;
+		}
+	}
+}
+
 /* Opens what came online, and anew what had gone: files of a node that went away stay dead when it returns. */
 static void scan(struct sonde_instance *self, struct state *state)
 {
@@ -231,6 +232,7 @@ static void scan(struct sonde_instance *self, struct state *state)
 			open_node(self, &state->nodes[state->count++], id);
 		}
 	}
+	read_tiers(self, state);
 }
 
 /* Learns the keys of one file of a node, unless they are known. */
@@ -310,6 +312,9 @@ static void sample_numa(struct sonde_instance *self, struct sonde_frame *frame,
 	sonde_set_u64(&row, NODE, node->id);
 	if (has_memory)
 		sonde_set_u64(&row, HAS_MEMORY, in_set(has_memory, node->id));
+	for (uint32_t i = TIER; i <= WRITE_BANDWIDTH; i++)
+		if (node->known >> i & 1)
+			sonde_set_u64(&row, i, node->info[i]);
 	length = node->cpulist ? sonde_read(self, node->cpulist, &text) : -ENOENT;
 	if (length > 0 && text[length - 1] == '\n')
 		length--;

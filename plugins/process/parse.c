@@ -1,8 +1,6 @@
-/* Text of /proc/PID/{stat,status,schedstat,io,cmdline} into values: no host, no state (proc_pid_stat(5) and its
- * neighbours, Documentation/filesystems/proc.rst, Documentation/scheduler/sched-stats.rst). */
+/* Text of /proc/PID/{stat,status,schedstat,io,cgroup} into values: no host, no state (proc_pid_stat(5) and its neighbours,
+ * Documentation/filesystems/proc.rst, Documentation/scheduler/sched-stats.rst, cgroups(7)). */
 #include "process.h"
-
-enum { PF_KTHREAD = 0x200000 };
 
 /* stat: fields by position behind the name. */
 int process_parse_stat(const char *text, size_t length, struct process_stat *stat)
@@ -46,52 +44,64 @@ int process_parse_stat(const char *text, size_t length, struct process_stat *sta
 enum { ALWAYS, NOT_NEGATIVE, WITH_MEMORY, WITH_DELAYS };
 
 static const struct {
-	uint8_t slot, field, form;
+	uint8_t slot, field, form, thread_slot; /* 0, a pid's: none */
 } stat_values[] = {
-	{ START_TIME, STAT_START_TIME, ALWAYS },
-	{ PPID, STAT_PPID, NOT_NEGATIVE },
-	{ PGRP, STAT_PGRP, NOT_NEGATIVE }, /* -1 while it is being reaped */
-	{ SESSION, STAT_SESSION, NOT_NEGATIVE },
-	{ MINFLT, 10, ALWAYS },
-	{ CMINFLT, 11, ALWAYS },
-	{ MAJFLT, 12, ALWAYS },
-	{ CMAJFLT, 13, ALWAYS },
-	{ UTIME, STAT_UTIME, ALWAYS },
-	{ STIME, STAT_STIME, ALWAYS },
-	{ CUTIME, 16, NOT_NEGATIVE }, /* some kernels reported -2^63 for kernel threads */
-	{ CSTIME, 17, NOT_NEGATIVE },
-	{ PRIORITY, 18, ALWAYS },
-	{ NICE, 19, ALWAYS },
-	{ NUM_THREADS, STAT_NUM_THREADS, ALWAYS },
-	{ VSIZE, STAT_VSIZE, WITH_MEMORY },
-	{ RSS, STAT_RSS, WITH_MEMORY },
-	{ PROCESSOR, 39, NOT_NEGATIVE },
-	{ RT_PRIORITY, 40, ALWAYS },
-	{ POLICY, 41, ALWAYS },
-	{ BLKIO_DELAY, STAT_BLKIO, WITH_DELAYS },
-	{ GUEST_TIME, 43, ALWAYS },
-	{ CGUEST_TIME, 44, ALWAYS },
+	{ START_TIME, STAT_START_TIME, ALWAYS, THREAD_START_TIME },
+	{ PPID, STAT_PPID, NOT_NEGATIVE, 0 },
+	{ PGRP, STAT_PGRP, NOT_NEGATIVE, 0 }, /* -1 while it is being reaped */
+	{ SESSION, STAT_SESSION, NOT_NEGATIVE, 0 },
+	{ MINFLT, STAT_MINFLT, ALWAYS, THREAD_MINFLT },
+	{ CMINFLT, STAT_CMINFLT, ALWAYS, 0 },
+	{ MAJFLT, STAT_MAJFLT, ALWAYS, THREAD_MAJFLT },
+	{ CMAJFLT, STAT_CMAJFLT, ALWAYS, 0 },
+	{ UTIME, STAT_UTIME, ALWAYS, THREAD_UTIME },
+	{ STIME, STAT_STIME, ALWAYS, THREAD_STIME },
+	{ CUTIME, STAT_CUTIME, NOT_NEGATIVE, 0 }, /* some kernels: -2^63 for kernel threads */
+	{ CSTIME, STAT_CSTIME, NOT_NEGATIVE, 0 },
+	{ PRIORITY, STAT_PRIORITY, ALWAYS, THREAD_PRIORITY },
+	{ NICE, STAT_NICE, ALWAYS, THREAD_NICE },
+	{ NUM_THREADS, STAT_NUM_THREADS, ALWAYS, 0 },
+	{ VSIZE, STAT_VSIZE, WITH_MEMORY, 0 },
+	{ RSS, STAT_RSS, WITH_MEMORY, 0 },
+	{ PROCESSOR, STAT_PROCESSOR, NOT_NEGATIVE, THREAD_PROCESSOR },
+	{ RT_PRIORITY, STAT_RT_PRIORITY, ALWAYS, THREAD_RT_PRIORITY },
+	{ POLICY, STAT_POLICY, ALWAYS, THREAD_POLICY },
+	{ BLKIO_DELAY, STAT_BLKIO, WITH_DELAYS, THREAD_BLKIO_DELAY },
+	{ GUEST_TIME, STAT_GUEST_TIME, ALWAYS, 0 },
+	{ CGUEST_TIME, STAT_CGUEST_TIME, ALWAYS, 0 },
 };
+
+static void set_value(const struct process_stat *stat, bool delays, size_t i, uint32_t slot,
+		      struct sonde_row *row)
+{
+	bool has_memory = stat->last >= STAT_VSIZE && stat->field[STAT_VSIZE];
+	uint32_t form = stat_values[i].form;
+	uint64_t value;
+
+	if (stat_values[i].field > stat->last)
+		return;
+	value = stat->field[stat_values[i].field];
+	if ((form != NOT_NEGATIVE || (int64_t)value >= 0) && (form != WITH_MEMORY || has_memory) &&
+	    (form != WITH_DELAYS || delays))
+		sonde_set_u64(row, slot, value);
+}
 
 void process_set_stat(const struct process_stat *stat, bool delays, struct sonde_row *row)
 {
-	bool has_memory = stat->last >= STAT_VSIZE && stat->field[STAT_VSIZE];
-
 	sonde_set_bytes(row, COMM, stat->comm, stat->comm_length);
 	sonde_set_bytes(row, STATE, &stat->state, 1);
-	sonde_set_u64(row, KTHREAD, (stat->field[STAT_FLAGS] & PF_KTHREAD) != 0);
-	for (size_t i = 0; i < sizeof stat_values / sizeof stat_values[0]; i++) {
-		uint32_t form = stat_values[i].form;
-		uint64_t value;
+	sonde_set_u64(row, KTHREAD, process_is_kthread(stat));
+	for (size_t i = 0; i < sizeof stat_values / sizeof stat_values[0]; i++)
+		set_value(stat, delays, i, stat_values[i].slot, row);
+}
 
-		if (stat_values[i].field > stat->last)
-			continue;
-		value = stat->field[stat_values[i].field];
-		if ((form == NOT_NEGATIVE && (int64_t)value < 0) ||
-		    (form == WITH_MEMORY && !has_memory) || (form == WITH_DELAYS && !delays))
-			continue;
-		sonde_set_u64(row, stat_values[i].slot, value);
-	}
+void process_set_thread(const struct process_stat *stat, bool delays, struct sonde_row *row)
+{
+	sonde_set_bytes(row, THREAD_COMM, stat->comm, stat->comm_length);
+	sonde_set_bytes(row, THREAD_STATE, &stat->state, 1);
+	for (size_t i = 0; i < sizeof stat_values / sizeof stat_values[0]; i++)
+		if (stat_values[i].thread_slot)
+			set_value(stat, delays, i, stat_values[i].thread_slot, row);
 }
 
 /* status and io: lines of "key:", each known by its place after the one before it; what is out of place is searched. */
@@ -264,70 +274,59 @@ bool process_parse_schedstat(const char *text, size_t length, struct process_sch
 	       next_u64(&c, &sched->slices) && (sched->run || sched->wait || sched->slices);
 }
 
-/* cmdline: arguments, each with a NUL behind it; or a title that the process wrote over them. */
-struct line_writer {
-	char *line;
-	size_t used, size;
-};
-
-static void line_put(struct line_writer *out, const char *bytes, size_t length)
+/* Whether `name` is one of the names in `list`, which commas separate. */
+static bool is_listed(const char *list, size_t length, const char *name)
 {
-	size_t room = out->size - out->used;
+	size_t n = strlen(name);
 
-	if (length > room)
-		length = room;
-	memcpy(out->line + out->used, bytes, length);
-	out->used += length;
-}
+	while (length) {
+		const char *comma = (const char *)memchr(list, ',', length);
+		size_t item = comma ? (size_t)(comma - list) : length;
 
-/* "-p" of "-psecret", "--password=" of "--password=secret", all of "--verbose"; nothing of what is no option. */
-static size_t option_name(const char *word, size_t length)
-{
-	const char *equals = (const char *)memchr(word, '=', length);
-
-	if (length < 2 || *word != '-')
-		return 0;
-	if (word[1] != '-')
-		return 2;
-	return equals ? (size_t)(equals - word) + 1 : length;
-}
-
-/* A blank inside an argument may be a title's ("sshd: alice@pts/0"): what is behind it is a value whatever it looks like. */
-static void line_put_redacted(struct line_writer *out, const char *argument, size_t length,
-			      bool first)
-{
-	const char *blank = (const char *)memchr(argument, ' ', length);
-	size_t word = blank ? (size_t)(blank - argument) : length;
-	size_t kept = first ? word : option_name(argument, word);
-
-	line_put(out, argument, kept);
-	if (kept < word)
-		line_put(out, "*", 1);
-	else if (blank)
-		line_put(out, " *", 2);
-}
-
-size_t process_cmdline(enum process_cmdline form, const char *text, size_t length, char *line,
-		       size_t size)
-{
-	struct line_writer out = { line, 0, size };
-	const char *end = text + length;
-
-	if (form == CMDLINE_NAME)
-		return 0;
-	while (end > text && end[-1] == '\0')
-		end--;
-	for (const char *at = text; at < end;) {
-		const char *nul = (const char *)memchr(at, '\0', (size_t)(end - at));
-		size_t n = (size_t)((nul ? nul : end) - at);
-
-		if (at > text)
-			line_put(&out, " ", 1);
-		if (form == CMDLINE_FULL)
-			line_put(&out, at, n);
-		else
-			line_put_redacted(&out, at, n, at == text);
-		at += n + 1;
+		if (item == n && memcmp(list, name, n) == 0)
+			return true;
+		list += item + (comma != NULL);
+		length -= item + (comma != NULL);
 	}
-	return out.used;
+	return false;
+}
+
+/* How much a line "ID:CONTROLLERS:PATH" tells of where the process is managed; 0: nothing. */
+static int cgroup_rank(const char *controllers, size_t length, size_t path)
+{
+	static const char *const told_by[] = { "memory", "cpu", "name=systemd" };
+
+	if (!length)
+		return path > 1 ? 5 : 1; /* "0::/" stands in v1 too, where it says nothing */
+	for (int i = 2; i >= 0; i--)
+		if (is_listed(controllers, length, told_by[i]))
+			return path > 1 ? 2 + i : 0;
+	return 0;
+}
+
+size_t process_parse_cgroup(const char *text, size_t length, const char **path)
+{
+	struct cursor c = cursor(text, length);
+	size_t n = 0;
+	int best = 0;
+
+	/* A path may hold colons, the list of controllers none. */
+	while (next_line(&c)) {
+		const char *first = (const char *)memchr(c.at, ':', (size_t)(c.end - c.at));
+		const char *second =
+			first ? (const char *)memchr(first + 1, ':', (size_t)(c.end - first - 1))
+			      : NULL;
+		int rank;
+
+		if (!second || second + 1 == c.end || second[1] != '/')
+			continue;
+		rank = cgroup_rank(first + 1, (size_t)(second - first - 1),
+				   (size_t)(c.end - second - 1));
+		if (rank <= best)
+			continue;
+		best = rank;
+		*path = second + 1;
+		n = (size_t)(c.end - second - 1);
+	}
+	return n;
 }

@@ -2,6 +2,9 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#ifndef SONDE_USE_MINOR
+#define SONDE_USE_MINOR 1
+#endif
 #include <sonde/plugin.h>
 
 /* Columns of the table `process`; each is its own slot. */
@@ -10,6 +13,7 @@ enum {
 	START_TIME,
 	COMM,
 	CMDLINE,
+	CGROUP,
 	STATE,
 	PPID,
 	PGRP,
@@ -69,9 +73,41 @@ enum {
 };
 
 /* Columns of the table `processes`: one row, what the sample covered. */
-enum { TOTAL_LISTED, TOTAL_ROWS, TOTAL_HIDDEN, TOTAL_OMITTED, TOTAL_VANISHED, TOTAL_COLUMNS };
+enum {
+	TOTAL_LISTED,
+	TOTAL_ROWS,
+	TOTAL_HIDDEN,
+	TOTAL_OMITTED,
+	TOTAL_VANISHED,
+	TOTAL_CPU,
+	TOTAL_SUBTREE,
+	TOTAL_COLUMNS
+};
 
-enum { TABLE_PROCESS, TABLE_PROCESSES, PROCESS_TABLES };
+/* Columns of the table `thread`. */
+enum {
+	THREAD_PID,
+	THREAD_TID,
+	THREAD_START_TIME,
+	THREAD_COMM,
+	THREAD_STATE,
+	THREAD_UTIME,
+	THREAD_STIME,
+	THREAD_BLKIO_DELAY,
+	THREAD_MINFLT,
+	THREAD_MAJFLT,
+	THREAD_PRIORITY,
+	THREAD_NICE,
+	THREAD_RT_PRIORITY,
+	THREAD_POLICY,
+	THREAD_PROCESSOR,
+	THREAD_RUN,
+	THREAD_WAIT,
+	THREAD_SLICES,
+	THREAD_COLUMNS
+};
+
+enum { TABLE_PROCESS, TABLE_PROCESSES, TABLE_THREAD, PROCESS_TABLES };
 
 extern const struct sonde_table process_tables[PROCESS_TABLES];
 
@@ -81,14 +117,27 @@ enum {
 	STAT_PGRP = 5,
 	STAT_SESSION = 6,
 	STAT_FLAGS = 9,
+	STAT_MINFLT = 10,
+	STAT_CMINFLT = 11,
+	STAT_MAJFLT = 12,
+	STAT_CMAJFLT = 13,
 	STAT_UTIME = 14,
 	STAT_STIME = 15,
+	STAT_CUTIME = 16,
+	STAT_CSTIME = 17,
+	STAT_PRIORITY = 18,
+	STAT_NICE = 19,
 	STAT_NUM_THREADS = 20,
 	STAT_START_TIME = 22,
 	STAT_VSIZE = 23,
 	STAT_RSS = 24,
 	STAT_START_STACK = 28,
+	STAT_PROCESSOR = 39,
+	STAT_RT_PRIORITY = 40,
+	STAT_POLICY = 41,
 	STAT_BLKIO = 42,
+	STAT_GUEST_TIME = 43,
+	STAT_CGUEST_TIME = 44,
 	STAT_LAST = 44, /* later ones are addresses */
 };
 
@@ -101,6 +150,13 @@ struct process_stat {
 	char state;
 };
 
+enum { PF_KTHREAD = 0x200000 }; /* of STAT_FLAGS */
+
+static inline bool process_is_kthread(const struct process_stat *stat)
+{
+	return (stat->field[STAT_FLAGS] & PF_KTHREAD) != 0;
+}
+
 /* All of /proc/PID/stat: comm lies between the first "(" and the last ")", whatever it holds. 0, or -EBADMSG where it
  * does not reach the start time, without which a process has no identity. */
 int process_parse_stat(const char *text, size_t length, struct process_stat *stat);
@@ -108,6 +164,9 @@ int process_parse_stat(const char *text, size_t length, struct process_stat *sta
 /* Its values into a row, without pid. What a process without memory of its own (kernel thread, zombie) lacks is absent; so
  * is time waited for I/O unless `delays`: the kernel says 0 where it does not count. */
 void process_set_stat(const struct process_stat *stat, bool delays, struct sonde_row *row);
+
+/* Those of /proc/PID/task/TID/stat into a row of the table `thread`, likewise, without pid and tid. */
+void process_set_thread(const struct process_stat *stat, bool delays, struct sonde_row *row);
 
 /* /proc/PID/status and /proc/PID/io. Lines that are unknown or malformed are passed over. */
 void process_parse_status(const char *text, size_t length, struct sonde_row *row);
@@ -121,11 +180,15 @@ struct process_sched {
 };
 bool process_parse_schedstat(const char *text, size_t length, struct process_sched *sched);
 
+/* /proc/PID/cgroup: the path of the unified hierarchy; on a machine that manages processes by cgroup v1, where that is "/",
+ * systemd's path, else that of cpu or memory. Its length; 0 where there is none. */
+size_t process_parse_cgroup(const char *text, size_t length, const char **path);
+
 /* How much of a command line leaves the collector. */
 enum process_cmdline { CMDLINE_NAME, CMDLINE_REDACTED, CMDLINE_FULL };
 
-/* /proc/PID/cmdline as one line of at most `size` bytes: arguments joined by blanks. Redacted keeps the program and the
- * names of its options; every value is "*". Returns the length, 0 for none. */
+/* /proc/PID/cmdline as one line of at most `size` bytes: arguments joined by blanks. Redacted writes "*" for what looks like
+ * a secret: values of options and variables that are named so, credentials in URLs, tokens. Returns the length, 0 for none. */
 size_t process_cmdline(enum process_cmdline form, const char *text, size_t length, char *line,
 		       size_t size);
 

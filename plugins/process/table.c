@@ -6,7 +6,8 @@ static const struct sonde_column columns[PROCESS_COLUMNS] = {
 	[PID]          = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "stat field 1", .help = "with start_time the identity: the kernel reuses the number" },
 	[START_TIME]   = { "start_time", SONDE_U64, SONDE_KEY, SONDE_TICKS, .origin = "stat field 22", .help = "time after boot at which it started" },
 	[COMM]         = { "comm", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "stat field 2", .help = "name of the leader thread, raw bytes, cut by the kernel at 15; changes at exec and by prctl", .sensitivity = SONDE_NAME },
-	[CMDLINE]      = { "cmdline", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "cmdline", .help = "arguments joined by blanks, at most 512 bytes; only with cmdline = redacted or full; a title written over later is not seen", .sensitivity = SONDE_ARGUMENT },
+	[CMDLINE]      = { "cmdline", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "cmdline", .help = "arguments joined by blanks, at most 512 bytes; only with cmdline = redacted (secrets written as *) or full; a title written over later is not seen", .sensitivity = SONDE_ARGUMENT },
+	[CGROUP]       = { "cgroup", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "cgroup", .help = "path of its control group below the mount: cgroup v2's; where that manages nothing, v1's of systemd, cpu or memory", .sensitivity = SONDE_PATH },
 	[STATE]        = { "state", SONDE_STR, SONDE_STATE, SONDE_NONE, .origin = "stat field 3", .help = "of the leader thread: R running, S sleeping, D in uninterruptible wait, T stopped, t traced, Z zombie, I idle kernel thread" },
 	[PPID]         = { "ppid", SONDE_U64, SONDE_INFO, SONDE_NONE, .origin = "stat field 4", .help = "parent; changes when the parent ends" },
 	[PGRP]         = { "pgrp", SONDE_U64, SONDE_INFO, SONDE_NONE, .origin = "stat field 5", .help = "process group" },
@@ -69,12 +70,35 @@ static const struct sonde_column columns[PROCESS_COLUMNS] = {
 	[CANCELLED_WRITE_BYTES] = { "cancelled_write_bytes", SONDE_U64, SONDE_COUNTER, SONDE_BYTES, .origin = "io cancelled_write_bytes:", .help = "dirtied bytes that never got written since it truncated them; may belong to another's write_bytes" },
 };
 
+static const struct sonde_column thread_columns[THREAD_COLUMNS] = {
+	[THREAD_PID]         = { "pid", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "directory", .help = "process" },
+	[THREAD_TID]         = { "tid", SONDE_U64, SONDE_KEY, SONDE_NONE, .origin = "stat field 1", .help = "thread; the leader's is the pid" },
+	[THREAD_START_TIME]  = { "start_time", SONDE_U64, SONDE_KEY, SONDE_TICKS, .origin = "stat field 22", .help = "time after boot at which the thread started; the kernel reuses the number" },
+	[THREAD_COMM]        = { "comm", SONDE_STR, SONDE_INFO, SONDE_NONE, .origin = "stat field 2", .help = "the thread's own name, raw bytes", .sensitivity = SONDE_NAME },
+	[THREAD_STATE]       = { "state", SONDE_STR, SONDE_STATE, SONDE_NONE, .origin = "stat field 3", .help = "R running, S sleeping, D in uninterruptible wait, T stopped, t traced, Z ended" },
+	[THREAD_UTIME]       = { "utime", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .origin = "stat field 14", .help = "CPU time in user mode" },
+	[THREAD_STIME]       = { "stime", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .origin = "stat field 15", .help = "CPU time in the kernel" },
+	[THREAD_BLKIO_DELAY] = { "delayacct_blkio_ticks", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .origin = "stat field 42", .help = "time waited for block I/O and swap-in; absent where delay accounting is off (kernel.task_delayacct)" },
+	[THREAD_MINFLT]      = { "minflt", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("faults"), .origin = "stat field 10", .help = "page faults that needed no I/O" },
+	[THREAD_MAJFLT]      = { "majflt", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("faults"), .origin = "stat field 12", .help = "page faults that waited for I/O" },
+	[THREAD_PRIORITY]    = { "priority", SONDE_I64, SONDE_STATE, SONDE_NONE, .origin = "stat field 18", .help = "20 + nice for ordinary threads, negative for real-time ones" },
+	[THREAD_NICE]        = { "nice", SONDE_I64, SONDE_STATE, SONDE_NONE, .origin = "stat field 19", .help = "19 (yields most) to -20" },
+	[THREAD_RT_PRIORITY] = { "rt_priority", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "stat field 40", .help = "1 to 99 for real-time threads, else 0" },
+	[THREAD_POLICY]      = { "policy", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "stat field 41", .help = "0 other, 1 fifo, 2 rr, 3 batch, 5 idle, 6 deadline, 7 ext (sched.h)" },
+	[THREAD_PROCESSOR]   = { "processor", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "stat field 39", .help = "CPU on which it ran last" },
+	[THREAD_RUN]         = { "sched_run", SONDE_U64, SONDE_COUNTER, SONDE_NS, .origin = "schedstat field 1", .help = "time on a CPU; absent where the kernel does not count it" },
+	[THREAD_WAIT]        = { "sched_wait", SONDE_U64, SONDE_COUNTER, SONDE_NS, .origin = "schedstat field 2", .help = "time runnable but waiting for a CPU" },
+	[THREAD_SLICES]      = { "sched_slices", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("slices"), .origin = "schedstat field 3", .help = "times it was put on a CPU" },
+};
+
 static const struct sonde_column totals[TOTAL_COLUMNS] = {
 	[TOTAL_LISTED]   = { "listed", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("processes"), .origin = "entries", .help = "processes in /proc, or those chosen" },
 	[TOTAL_ROWS]     = { "rows", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("processes"), .origin = "counted", .help = "processes of which this sample has a row" },
 	[TOTAL_HIDDEN]   = { "hidden", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("processes"), .origin = "counted", .help = "listed, but the kernel does not let them be read (hidepid)" },
 	[TOTAL_OMITTED]  = { "omitted", SONDE_U64, SONDE_GAUGE, SONDE_COUNT("processes"), .origin = "counted", .help = "chosen, but beyond max: the idlest are left out" },
-	[TOTAL_VANISHED] = { "vanished", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("processes"), .origin = "counted", .help = "ended between listing and reading" },
+	[TOTAL_VANISHED] = { "vanished", SONDE_U64, SONDE_COUNTER, SONDE_COUNT("processes"), .origin = "counted", .help = "ended after they were listed, or heard of, and before they were read" },
+	[TOTAL_CPU]      = { "subtree_cpu", SONDE_U64, SONDE_COUNTER, SONDE_TICKS, .origin = "stat fields 14 to 17 of the members", .help = "CPU time of a watched subtree, with what children used before they were seen and after their last sample, as far as a parent in it waited for them; of others what was seen last; only with subtree" },
+	[TOTAL_SUBTREE]  = { "subtree", SONDE_U64, SONDE_STATE, SONDE_NONE, .origin = "configured", .help = "process whose descendants are watched; of a command sonde itself; only with subtree" },
 };
 
 const struct sonde_table process_tables[PROCESS_TABLES] = {
@@ -86,6 +110,11 @@ const struct sonde_table process_tables[PROCESS_TABLES] = {
 	[TABLE_PROCESSES] = {
 		"processes", SONDE_COLUMNS(totals), .origin = "/proc",
 		.help = "what the sample of process covered", .rows = 1,
+	},
+	[TABLE_THREAD] = {
+		"thread", SONDE_COLUMNS(thread_columns), .origin = "/proc/PID/task/TID",
+		.help = "threads, the leader among them, of the processes that have a row; only with threads = yes",
+		.rows = 4096,
 	},
 };
 /* clang-format on */

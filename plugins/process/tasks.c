@@ -1,5 +1,7 @@
 /* The processes that the collector knows. Listing and own order are both by pid, so a merge keeps them in step. */
+#include "saved.h"
 #include "tasks.h"
+#include "tree.h"
 
 int tasks_reserve(struct sonde_instance *self, struct tasks *tasks, uint32_t count)
 {
@@ -11,18 +13,21 @@ int tasks_reserve(struct sonde_instance *self, struct tasks *tasks, uint32_t cou
 	    sonde_grow(self, &tasks->order, (uint64_t)want * sizeof *tasks->order) ||
 	    sonde_grow(self, &tasks->next_order, (uint64_t)want * sizeof *tasks->next_order) ||
 	    sonde_grow(self, &tasks->unused, (uint64_t)want * sizeof *tasks->unused) ||
-	    (tasks->cmdline_size &&
-	     sonde_grow(self, &tasks->cmdline, (uint64_t)want * tasks->cmdline_size)))
+	    (tasks->trees && sonde_grow(self, &tasks->kin, (uint64_t)want * sizeof *tasks->kin)) ||
+	    (tasks->saves &&
+	     sonde_grow(self, &tasks->saved, (uint64_t)want * sizeof *tasks->saved)))
 		return -ENOMEM;
 	tasks->asked = want;
 	return 0;
 }
 
-void tasks_grown(struct tasks *tasks)
+void tasks_begin(struct tasks *tasks)
 {
 	/* The lowest slots are taken first. */
 	uint32_t more = tasks->asked - tasks->capacity;
 
+	while (tasks->ngone)
+		tasks->unused[tasks->nunused++] = tasks->next_order[--tasks->ngone];
 	if (!more)
 		return;
 	memmove(tasks->unused + more, tasks->unused, tasks->nunused * sizeof *tasks->unused);
@@ -58,47 +63,62 @@ static bool next_pid(struct pids *pids, uint32_t *pid)
 	return !*pids->names++ && n;
 }
 
-static void drop(const struct sonde_instance *self, struct tasks *tasks, uint32_t slot)
+static void forget_texts(struct tasks *tasks, uint32_t slot)
 {
-	task_close(self, &tasks->task[slot]);
-	tasks->unused[tasks->nunused++] = slot;
+	texts_drop(&tasks->texts, &tasks->task[slot].cgroup);
+	texts_drop(&tasks->texts, &tasks->task[slot].cmdline);
+	if (tasks->saves)
+		saved_drop(&tasks->texts, &tasks->saved[slot]);
+}
+
+static void begin(struct tasks *tasks, uint32_t slot, uint32_t pid, uint8_t flags)
+{
+	tasks->task[slot] =
+		(struct task) { .pid = pid, .flags = flags, .comm_length = COMM_UNSEEN };
+	if (tasks->trees)
+		tasks->kin[slot] = (struct kin) { 0 };
 }
 
 void tasks_merge(const struct sonde_instance *self, struct tasks *tasks, struct pids pids,
 		 uint8_t flags)
 {
 	uint32_t *order = tasks->order, *next = tasks->next_order;
-	uint32_t i = 0, n = 0, pid;
+	uint32_t i = 0, n = 0, gone = 0, pid;
+	bool more = true;
 
 	tasks->missed = 0;
-	while (next_pid(&pids, &pid)) {
-		while (i < tasks->count && tasks->task[order[i]].pid < pid)
-			drop(self, tasks, order[i++]);
+	while (more) {
+		more = next_pid(&pids, &pid);
+		while (i < tasks->count && (!more || tasks->task[order[i]].pid < pid)) {
+			task_close(self, &tasks->task[order[i]]);
+			forget_texts(tasks, order[i]);
+			order[gone++] = order[i++];
+		}
+		if (!more)
+			break;
 		if (i < tasks->count && tasks->task[order[i]].pid == pid) {
 			next[n++] = order[i++];
 		} else if (tasks->nunused) {
 			next[n] = tasks->unused[--tasks->nunused];
-			tasks->task[next[n++]] = (struct task) { .pid = pid,
-								 .flags = flags,
-								 .comm_length = COMM_UNSEEN };
+			begin(tasks, next[n++], pid, flags);
 		} else {
 			tasks->missed++;
 		}
 	}
-	while (i < tasks->count)
-		drop(self, tasks, order[i++]);
 	tasks->next_order = order;
 	tasks->order = next;
 	tasks->count = n;
+	tasks->ngone = gone;
 }
 
-struct task *tasks_find(const struct tasks *tasks, uint32_t pid)
+static struct task *find(const struct tasks *tasks, const uint32_t *slots, uint32_t count,
+			 uint32_t pid)
 {
-	uint32_t low = 0, high = tasks->count;
+	uint32_t low = 0, high = count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct task *task = &tasks->task[tasks->order[middle]];
+		struct task *task = &tasks->task[slots[middle]];
 
 		if (task->pid == pid)
 			return task;
@@ -108,6 +128,16 @@ struct task *tasks_find(const struct tasks *tasks, uint32_t pid)
 			high = middle;
 	}
 	return NULL;
+}
+
+struct task *tasks_find(const struct tasks *tasks, uint32_t pid)
+{
+	return find(tasks, tasks->order, tasks->count, pid);
+}
+
+struct task *tasks_find_gone(const struct tasks *tasks, uint32_t pid)
+{
+	return find(tasks, tasks->next_order, tasks->ngone, pid);
 }
 
 /* 0 for idle, else the magnitude: coarse, so that seats do not change hands at every tick. */
@@ -168,21 +198,46 @@ static uint32_t activity(uint32_t past, uint64_t ticks, uint32_t samples)
 	return now > UINT32_MAX / 2 ? UINT32_MAX / 2 : past + (uint32_t)now;
 }
 
-bool task_identify(struct task *task, const struct process_stat *stat, uint32_t sample)
+/* What only another program or name can change is due to be read when either is seen to have changed. */
+static bool is_changed(struct task *task, const struct process_stat *stat)
+{
+	uint8_t length = (uint8_t)(stat->comm_length < sizeof task->comm ? stat->comm_length
+									 : sizeof task->comm);
+	uint64_t stack = stat->last >= STAT_START_STACK ? stat->field[STAT_START_STACK] : 0;
+
+	if (task->comm_length == length && memcmp(task->comm, stat->comm, length) == 0 &&
+	    task->stack == stack)
+		return false;
+	memcpy(task->comm, stat->comm, length);
+	task->comm_length = length;
+	task->stack = stack;
+	return true;
+}
+
+bool task_is(const struct task *task, const struct process_stat *stat)
+{
+	return task->flags & TASK_KNOWN && task->start == stat->field[STAT_START_TIME];
+}
+
+void task_identify(struct tasks *tasks, struct task *task, const struct process_stat *stat,
+		   uint32_t sample)
 {
 	uint64_t cpu = stat->field[STAT_UTIME] + stat->field[STAT_STIME];
-	bool same = task->flags & TASK_KNOWN && task->start == stat->field[STAT_START_TIME];
+	bool same = task_is(task, stat);
 
 	if (!same) {
-		uint8_t flags = task->flags & TASK_KNOWN ? task->flags & (uint8_t)~TASK_MEMBER
-							 : task->flags;
-		struct task fresh = { .pid = task->pid,
-				      .flags = flags | TASK_KNOWN | TASK_NEW,
-				      .comm_length = COMM_UNSEEN };
+		uint32_t slot = tasks_slot(tasks, task), pid = task->pid;
+		struct sonde_file *file[TASK_FILES];
+		uint8_t flags = task->flags;
 
-		memcpy(fresh.file, task->file, sizeof fresh.file);
-		*task = fresh;
+		if (flags & TASK_KNOWN)
+			flags &= (uint8_t)~TASK_MEMBER;
+		memcpy(file, task->file, sizeof file);
+		forget_texts(tasks, slot);
+		begin(tasks, slot, pid, flags | TASK_KNOWN | TASK_NEW);
+		memcpy(task->file, file, sizeof file);
 		task->start = stat->field[STAT_START_TIME];
+		task->seen_at = sample;
 	}
 	task->activity = activity(task->activity, cpu > task->cpu ? cpu - task->cpu : 0,
 				  same ? sample - task->read_at : 1);
@@ -191,5 +246,7 @@ bool task_identify(struct task *task, const struct process_stat *stat, uint32_t 
 	task->ppid = positive(stat->field[STAT_PPID]);
 	task->pgrp = positive(stat->field[STAT_PGRP]);
 	task->session = positive(stat->field[STAT_SESSION]);
-	return !same;
+	if (is_changed(task, stat))
+		task->flags |= TASK_CHANGED;
+	task->flags &= (uint8_t)~TASK_GONE;
 }

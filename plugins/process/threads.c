@@ -1,5 +1,5 @@
-/* Scheduling values summed over threads: each sample adds what every thread did since the one before, so that a thread's
- * end takes nothing away (proc_pid_task(5), Documentation/scheduler/sched-stats.rst). */
+/* Threads, a row each, and their scheduling values summed: each sample adds what every thread did since the one before, so
+ * that a thread's end takes nothing away (proc_pid_task(5), Documentation/scheduler/sched-stats.rst). */
 #include "threads.h"
 
 enum { THREADS_MOST = 1 << 16 };
@@ -29,34 +29,25 @@ void threads_begin(struct threads *threads)
 	threads->capacity = threads->asked;
 }
 
-/* 0; -ESRCH where it ended or has nothing counted; another errno where it lives, unread. */
-static int read_thread(struct sonde_instance *self, uint32_t pid, uint32_t tid,
-		       struct process_sched *sched)
+/* The whole file; -ESRCH where the thread ended; another errno where it lives, unread. */
+static int64_t read_file_of(struct sonde_instance *self, uint32_t pid, uint32_t tid,
+			    const char *name, const char **text)
 {
 	struct sonde_file *file =
-		sonde_open(self, SONDE_KEEP, "/proc/%u/task/%u/schedstat", pid, tid);
-	const char *text;
+		sonde_open(self, SONDE_KEEP, "/proc/%u/task/%u/%s", pid, tid, name);
 	int64_t length;
-	int err;
 
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
-	length = sonde_read(self, file, &text);
-	err = length < 0 ? (int)length : 0;
-	if (!err && !process_parse_schedstat(text, (size_t)length, sched))
-		err = -ESRCH;
+	length = sonde_read(self, file, text);
 	sonde_close(self, file);
-	return err;
+	return length;
 }
 
-/* The part of `now` that came after `before`; all of it where the number belongs to another thread by now. */
+/* The part of `now` that came after `before`. */
 static void add_since(struct process_sched *sum, const struct process_sched *now,
 		      const struct process_sched *before)
 {
-	static const struct process_sched none;
-
-	if (now->run < before->run || now->wait < before->wait || now->slices < before->slices)
-		before = &none;
 	sum->run += now->run - before->run;
 	sum->wait += now->wait - before->wait;
 	sum->slices += now->slices - before->slices;
@@ -66,83 +57,190 @@ static void add_since(struct process_sched *sum, const struct process_sched *now
 struct summing {
 	struct process_sched sum;
 	const struct thread *before, *end;
-	uint32_t first;
+	uint32_t pid, first;
 };
 
-static void add_thread(struct threads *threads, struct summing *summing, uint32_t tid,
-		       const struct process_sched *sched)
+/* What it had at the sample before; NULL: it is new. Threads are asked for by ascending tid. */
+static const struct thread *before(struct summing *summing, uint32_t tid, uint64_t start)
+{
+	while (summing->before < summing->end && summing->before->tid < tid)
+		summing->before++;
+	return summing->before < summing->end && summing->before->tid == tid &&
+			       summing->before->start == start
+		       ? summing->before
+		       : NULL;
+}
+
+static void add_thread(struct threads *threads, struct summing *summing,
+		       const struct thread *thread)
 {
 	static const struct process_sched none;
-	const struct process_sched *past = &none;
+	const struct thread *past = before(summing, thread->tid, thread->start);
 
 	if (threads->count == threads->capacity) {
 		threads->missed++;
 		return;
 	}
-	while (summing->before < summing->end && summing->before->tid < tid)
-		summing->before++;
-	if (summing->before < summing->end && summing->before->tid == tid)
-		past = &summing->before->sched;
-	add_since(&summing->sum, sched, past);
-	threads->now[threads->count++] = (struct thread) { .sched = *sched, .tid = tid };
+	add_since(&summing->sum, &thread->sched, past ? &past->sched : &none);
+	threads->now[threads->count++] = *thread;
 }
 
-static bool add_all(struct sonde_instance *self, struct threads *threads, struct summing *summing,
-		    uint32_t pid)
+/* What stat says; false: no room. */
+static bool begin_row(struct sonde_instance *self, struct sonde_frame *frame,
+		      const struct threads *threads, uint32_t pid, uint32_t tid,
+		      const struct process_stat *stat, struct sonde_row *row)
+{
+	if (!sonde_row(self, frame, TABLE_THREAD, row))
+		return false;
+	sonde_set_u64(row, THREAD_PID, pid);
+	sonde_set_u64(row, THREAD_TID, tid);
+	process_set_thread(stat, threads->delays, row);
+	return true;
+}
+
+static void set_counted(struct sonde_row *row, const struct process_sched *sched)
+{
+	sonde_set_u64(row, THREAD_RUN, sched->run);
+	sonde_set_u64(row, THREAD_WAIT, sched->wait);
+	sonde_set_u64(row, THREAD_SLICES, sched->slices);
+}
+
+/* The row, and what is to be added to the sum where it is counted. `sched` is what is known of it already, or NULL. 0, or
+ * an errno as of read_file_of(). */
+static int take_thread(struct sonde_instance *self, struct sonde_frame *frame,
+		       struct threads *threads, struct summing *summing, uint32_t tid,
+		       const struct process_sched *sched)
+{
+	struct thread thread = { .tid = tid };
+	struct process_stat stat;
+	struct sonde_row row;
+	const char *text = "";
+	int64_t length = read_file_of(self, summing->pid, tid, "stat", &text);
+	bool room;
+
+	if (length < 0)
+		return (int)length;
+	if (process_parse_stat(text, (size_t)length, &stat))
+		return -EBADMSG;
+	thread.start = stat.field[STAT_START_TIME];
+	room = begin_row(self, frame, threads, summing->pid, tid, &stat, &row);
+	if (!sched) {
+		length = read_file_of(self, summing->pid, tid, "schedstat", &text);
+		if (length < 0)
+			return (int)length;
+		if (!process_parse_schedstat(text, (size_t)length, &thread.sched))
+			return -ESRCH;
+	} else {
+		thread.sched = *sched;
+	}
+	if (room)
+		set_counted(&row, &thread.sched);
+	add_thread(threads, summing, &thread);
+	return 0;
+}
+
+static void take_thread_record(struct sonde_instance *self, struct sonde_frame *frame,
+			       struct threads *threads, struct summing *summing,
+			       const struct record_form *form, struct record record)
+{
+	const struct record_task *task = record.task;
+	struct thread thread = { .tid = task->pid, .start = task->start / form->tick };
+	const struct thread *past = before(summing, thread.tid, thread.start);
+	struct process_stat stat;
+	struct sonde_row row;
+	bool counted = record_sched(task, &thread.sched);
+
+	if (past)
+		thread.told = past->told;
+	record.process = NULL;
+	record_stat(&record, &task->cpu_time, form, &thread.told, &stat);
+	if (begin_row(self, frame, threads, summing->pid, thread.tid, &stat, &row) && counted)
+		set_counted(&row, &thread.sched);
+	if (counted)
+		add_thread(threads, summing, &thread);
+}
+
+static bool take_all(struct sonde_instance *self, struct sonde_frame *frame,
+		     struct threads *threads, struct summing *summing)
 {
 	char path[48];
 	const char *names;
+	bool known = true;
 	int64_t n;
-	int err = 0;
 
-	snprintf(path, sizeof path, "/proc/%u/task", pid);
+	snprintf(path, sizeof path, "/proc/%u/task", summing->pid);
 	n = sonde_list(self, path, &names);
 	for (int64_t i = 0; i < n; i++, names += strlen(names) + 1) {
 		struct cursor c = whole(names, strlen(names));
-		struct process_sched sched = { 0 };
 		uint64_t tid;
+		int err;
 
 		if (!next_u64(&c, &tid))
 			continue;
-		err = read_thread(self, pid, (uint32_t)tid, &sched);
-		if (err == 0)
-			add_thread(threads, summing, (uint32_t)tid, &sched);
-		else if (err != -ESRCH)
-			return false;
+		err = take_thread(self, frame, threads, summing, (uint32_t)tid, NULL);
+		known &= !err || err == -ESRCH;
 	}
-	return n > 0;
+	return n > 0 && known;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t more_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-bool threads_sum(struct sonde_instance *self, struct threads *threads, struct task *task,
-		 uint32_t sample, uint64_t num_threads, const struct process_sched *leader)
+static struct summing begin_sum(const struct threads *threads, const struct task *task,
+				uint32_t sample)
 {
-	bool continues = task->nthreads && task->threads_at + 1 == sample;
-	uint32_t missed = threads->missed;
-	struct summing summing = { .first = threads->count };
-	struct process_sched *total = &task->threads;
+	struct summing summing = { .pid = task->pid, .first = threads->count };
 
-	if (continues) {
+	if (task->nthreads && task->threads_at + 1 == sample) {
 		summing.before = threads->before + task->first_thread;
 		summing.end = summing.before + task->nthreads;
-		summing.sum = *total;
+		summing.sum = task->threads;
 	}
-	if (num_threads == 1 && leader)
-		add_thread(threads, &summing, task->pid, leader);
-	else if (!add_all(self, threads, &summing, task->pid))
-		return false;
-	task->first_thread = summing.first;
-	task->nthreads = threads->count - summing.first;
+	return summing;
+}
+
+/* `missed` as it was before. */
+static bool finish_sum(const struct threads *threads, struct task *task, uint32_t sample,
+		       const struct summing *summing, uint32_t missed)
+{
+	struct process_sched *total = &task->threads;
+
+	task->first_thread = summing->first;
+	task->nthreads = threads->count - summing->first;
 	task->threads_at = sample;
 	/* Past a sample in which they were not seen, the sum of those that live may be the smaller one. */
-	total->run = larger(total->run, summing.sum.run);
-	total->wait = larger(total->wait, summing.sum.wait);
-	total->slices = larger(total->slices, summing.sum.slices);
+	total->run = more_of(total->run, summing->sum.run);
+	total->wait = more_of(total->wait, summing->sum.wait);
+	total->slices = more_of(total->slices, summing->sum.slices);
 	if (threads->missed != missed)
 		task->nthreads = 0;
 	return task->nthreads != 0;
+}
+
+bool threads_take(struct sonde_instance *self, struct sonde_frame *frame, struct threads *threads,
+		  struct task *task, uint32_t sample, uint64_t num_threads,
+		  const struct process_sched *leader)
+{
+	struct summing summing = begin_sum(threads, task, sample);
+	uint32_t missed = threads->missed;
+	bool known = num_threads == 1 && leader
+			     ? !take_thread(self, frame, threads, &summing, task->pid, leader)
+			     : take_all(self, frame, threads, &summing);
+
+	return known && finish_sum(threads, task, sample, &summing, missed);
+}
+
+bool threads_take_records(struct sonde_instance *self, struct sonde_frame *frame,
+			  struct threads *threads, const struct bpf *bpf, struct task *task,
+			  uint32_t sample, struct record leader)
+{
+	struct summing summing = begin_sum(threads, task, sample);
+	uint32_t missed = threads->missed;
+
+	do
+		take_thread_record(self, frame, threads, &summing, &bpf->form, leader);
+	while (bpf_next_thread(bpf, &leader));
+	return finish_sum(threads, task, sample, &summing, missed);
 }

@@ -1,0 +1,454 @@
+/* The task iterator's other end: the program is loaded through libbpf, which is looked for at run time and let go of again,
+ * then each sample reads a new iterator to its end (bpf(2), Documentation/bpf/bpf_iterators.rst). */
+#include <dlfcn.h>
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <sonde/procevents.h>
+
+#include "bpf.h"
+
+/* iter.bpf.c as clang compiled it; empty where the machine that built sonde had no clang or no libbpf headers. */
+__asm__(".pushsection .rodata\n"
+	".balign 8\n"
+	"process_bpf_object: .incbin \"plugins/process/iter.bpf\"\n"
+	"process_bpf_object_end: .byte 0\n"
+	".popsection\n");
+extern const char process_bpf_object[] __attribute__((visibility("hidden")));
+extern const char process_bpf_object_end[] __attribute__((visibility("hidden")));
+
+static size_t object_size(void)
+{
+	return (uintptr_t)process_bpf_object_end - (uintptr_t)process_bpf_object;
+}
+
+/* The bytes that the record of one task may need, more for the first reading than there are. */
+enum { TASK_BYTES = sizeof(struct record_task) + sizeof(struct record_process) + 16, SPARE = 256 };
+
+/* What one reading found; bytes may be fewer than that. */
+struct bpf_total {
+	uint64_t bytes;
+};
+
+/* ---- Loading */
+
+struct bpf_object;
+struct bpf_map;
+struct bpf_program;
+struct bpf_link;
+
+/* The stable interface of libbpf 1.x (bpf/libbpf.h). */
+struct libbpf {
+	void *library;
+	void *(*set_print)(int (*print)(int level, const char *format, va_list args));
+	struct bpf_object *(*open_mem)(const void *bytes, size_t size, const void *options);
+	struct bpf_map *(*find_map)(const struct bpf_object *object, const char *name);
+	int (*set_value)(struct bpf_map *map, const void *value, size_t size);
+	int (*load)(struct bpf_object *object);
+	struct bpf_program *(*find_program)(const struct bpf_object *object, const char *name);
+	struct bpf_link *(*attach)(const struct bpf_program *program, const void *options);
+	int (*link_fd)(const struct bpf_link *link);
+	int (*link_destroy)(struct bpf_link *link);
+	void (*close)(struct bpf_object *object);
+};
+
+static const struct {
+	size_t offset;
+	const char *name;
+} functions[] = {
+	{ offsetof(struct libbpf, set_print), "libbpf_set_print" },
+	{ offsetof(struct libbpf, open_mem), "bpf_object__open_mem" },
+	{ offsetof(struct libbpf, find_map), "bpf_object__find_map_by_name" },
+	{ offsetof(struct libbpf, set_value), "bpf_map__set_initial_value" },
+	{ offsetof(struct libbpf, load), "bpf_object__load" },
+	{ offsetof(struct libbpf, find_program), "bpf_object__find_program_by_name" },
+	{ offsetof(struct libbpf, attach), "bpf_program__attach_iter" },
+	{ offsetof(struct libbpf, link_fd), "bpf_link__fd" },
+	{ offsetof(struct libbpf, link_destroy), "bpf_link__destroy" },
+	{ offsetof(struct libbpf, close), "bpf_object__close" },
+};
+
+static bool find_library(struct libbpf *libbpf)
+{
+	libbpf->library = dlopen("libbpf.so.1", RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; libbpf->library && i < sizeof functions / sizeof functions[0]; i++) {
+		void *function = dlsym(libbpf->library, functions[i].name);
+
+		memcpy((char *)libbpf + functions[i].offset, &function, sizeof function);
+		if (!function) {
+			dlclose(libbpf->library);
+			libbpf->library = NULL;
+		}
+	}
+	return libbpf->library != NULL;
+}
+
+static int silent(int level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* A descriptor of the link, or a negative errno. */
+static int load_object(const struct libbpf *libbpf, const struct record_constants *constants)
+{
+	struct bpf_object *object = libbpf->open_mem(process_bpf_object, object_size(), NULL);
+	struct bpf_program *program;
+	struct bpf_link *link = NULL;
+	struct bpf_map *map;
+	int err = -errno, fd = -1;
+
+	if (!object)
+		return err;
+	map = libbpf->find_map(object, ".rodata");
+	err = map ? libbpf->set_value(map, constants, sizeof *constants) : -ENOENT;
+	if (!err)
+		err = libbpf->load(object);
+	program = err ? NULL : libbpf->find_program(object, "tasks");
+	if (program) {
+		link = libbpf->attach(program, NULL);
+		err = link ? 0 : -errno;
+	}
+	if (link) {
+		fd = dup(libbpf->link_fd(link));
+		err = fd < 0 ? -errno : 0;
+		libbpf->link_destroy(link);
+	}
+	libbpf->close(object);
+	return fd >= 0 ? fd : err ? err : -ENOENT;
+}
+
+struct load {
+	struct bpf *bpf;
+	struct record_constants constants;
+};
+
+static int64_t load(void *context, void *buffer, uint64_t size)
+{
+	const struct load *asked = context;
+	struct libbpf libbpf = { 0 };
+	int fd;
+
+	(void)buffer, (void)size;
+	if (!object_size())
+		return -ENOEXEC;
+	if (!find_library(&libbpf))
+		return -ELIBACC;
+	libbpf.set_print(silent);
+	fd = load_object(&libbpf, &asked->constants);
+	dlclose(libbpf.library);
+	if (fd < 0)
+		return fd;
+	asked->bpf->link = fd;
+	return 0;
+}
+
+static void explain(int err, char *why, size_t size)
+{
+	if (err == -ENOEXEC)
+		snprintf(why, size, "this sonde was built without clang or libbpf's headers");
+	else if (err == -ELIBACC)
+		snprintf(why, size, "libbpf.so.1 is not installed");
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(why, size, "it needs CAP_BPF and CAP_PERFMON");
+	else
+		snprintf(why, size, "%s: it needs Linux 5.8 with CONFIG_DEBUG_INFO_BTF",
+			 strerror(-err));
+}
+
+/* ---- Room */
+
+static int bpf_reserve(struct sonde_instance *self, struct bpf *bpf, uint32_t bytes, uint32_t pids)
+{
+	if (bytes > bpf->bytes_asked) {
+		if (sonde_grow(self, &bpf->bytes, bytes))
+			return -ENOMEM;
+		bpf->bytes_asked = bytes;
+	}
+	if (pids > bpf->pids_asked) {
+		if (sonde_grow(self, &bpf->pids, (uint64_t)pids * sizeof *bpf->pids))
+			return -ENOMEM;
+		bpf->pids_asked = pids;
+	}
+	return 0;
+}
+
+static void bpf_grown(struct bpf *bpf)
+{
+	bpf->bytes_size = bpf->bytes_asked;
+	bpf->pids_size = bpf->pids_asked;
+}
+
+/* The highest possible CPU's number and one; 0: not known. */
+static uint32_t count_cpus(struct sonde_instance *self)
+{
+	struct sonde_file *file = sonde_open(self, SONDE_KEEP, "/sys/devices/system/cpu/possible");
+	const char *text = "";
+	int64_t length = file ? sonde_read(self, file, &text) : 0;
+	uint64_t last = 0;
+	const char *at = text, *end = text + (length > 0 ? length : 0);
+
+	sonde_close(self, file);
+	while (at < end)
+		if (!take_digits(&at, end, end, &last))
+			at++;
+	return end > text && last < 64 * RECORD_CPU_WORDS ? (uint32_t)last + 1 : 0;
+}
+
+static bool read_rss(struct sonde_instance *self, const char *path, bool status, uint64_t *kib)
+{
+	struct sonde_file *file = sonde_open(self, SONDE_FRESH, "%s", path);
+	uint64_t slots[PROCESS_COLUMNS], have[1] = { 0 };
+	struct sonde_strings none = { 0 };
+	struct sonde_row row = { slots, have, &none };
+	struct process_stat stat;
+	const char *text = "";
+	int64_t length = file ? sonde_read(self, file, &text) : 0;
+	bool known;
+
+	sonde_close(self, file);
+	if (status) {
+		process_parse_status(text, length > 0 ? (size_t)length : 0, &row);
+		known = sonde_has(&row, VM_RSS);
+		*kib = known ? slots[VM_RSS] : 0;
+	} else {
+		known = length > 0 && !process_parse_stat(text, (size_t)length, &stat) &&
+			stat.last >= STAT_RSS;
+		*kib = known ? stat.field[STAT_RSS] * (self->header->page_size / 1024) : 0;
+	}
+	return known;
+}
+
+/* Since Linux 6.16, and in older ones that were mended, status is exact to the page and stat is not: where the two differ. */
+static bool is_exact(struct sonde_instance *self)
+{
+	static const char *const paths[][2] = { { "/proc/self/stat", "/proc/self/status" },
+						{ "/proc/1/stat", "/proc/1/status" } };
+	unsigned major = 0, minor = 0;
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		uint64_t before, exact, after;
+
+		if (read_rss(self, paths[i][0], false, &before) &&
+		    read_rss(self, paths[i][1], true, &exact) &&
+		    read_rss(self, paths[i][0], false, &after) && before == after &&
+		    before != exact)
+			return true;
+	}
+	return sscanf(self->header->kernel, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 16));
+}
+
+static int64_t namespace_call(void *context, void *buffer, uint64_t size)
+{
+	(void)context, (void)buffer, (void)size;
+	return procevents_first_namespace() ? 0 : -ENOTUNIQ;
+}
+
+int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint32_t period,
+	      char *why, size_t size)
+{
+	struct load asked = { .bpf = bpf };
+	uint32_t room = tasks + tasks / 8 + SPARE, hz = self->header->user_hz;
+	int64_t err;
+
+	bpf->link = -1;
+	bpf->form = (struct record_form) {
+		.tick = 1000000000 /
+			(hz && hz <= 1000000 ? hz : 100), /* of a recording, whatever it says */
+		.page = self->header->page_size,
+		.ncpus = count_cpus(self),
+	};
+	if (!bpf->form.ncpus) {
+		snprintf(why, size, "there are more than %d CPUs", 64 * RECORD_CPU_WORDS);
+		return -E2BIG;
+	}
+	if (*self->root || sonde_obtain(self, "bpf namespace", namespace_call, NULL, NULL, 0)) {
+		snprintf(why, size,
+			 "the iterator tells of the first pid namespace, not of others "
+			 "and not of trees");
+		return -ENOTUNIQ;
+	}
+	asked.constants = (struct record_constants) {
+		.ncpus = bpf->form.ncpus,
+		.period = period,
+		.exact = bpf->form.ncpus <= RECORD_EXACT_CPUS && is_exact(self),
+	};
+	err = sonde_obtain(self, "bpf load", load, &asked, NULL, 0);
+	if (err)
+		explain((int)err, why, size);
+	else
+		err = bpf_reserve(self, bpf, room * TASK_BYTES, room);
+	bpf_grown(bpf);
+	bpf->on = !err;
+	return (int)err;
+}
+
+void bpf_stop(struct bpf *bpf)
+{
+	if (bpf->on && bpf->link >= 0)
+		close(bpf->link);
+	bpf->on = false;
+}
+
+/* ---- Reading */
+
+static int64_t iterate(void *context, void *buffer, uint64_t size)
+{
+	const struct bpf *bpf = context;
+	union bpf_attr attr = { .iter_create.link_fd = (uint32_t)bpf->link };
+	struct bpf_total *total = buffer;
+	char *at = (char *)buffer + sizeof *total;
+	size_t room = size - sizeof *total, used = 0;
+	int fd = (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attr, sizeof attr);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	total->bytes = 0;
+	do {
+		/* What does not fit is only counted: all of it is of no use then. */
+		used = used < room ? used : 0;
+		n = read(fd, at + used, room - used);
+		if (n > 0) {
+			total->bytes += (uint64_t)n;
+			used += (size_t)n;
+		}
+	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	n = n < 0 ? -errno : (ssize_t)(sizeof *total + used);
+	close(fd);
+	return n;
+}
+
+int bpf_read(struct sonde_instance *self, struct bpf *bpf)
+{
+	const struct bpf_total *total = (const struct bpf_total *)bpf->bytes;
+	struct record record;
+	char *at, *end;
+	int64_t n;
+
+	bpf_grown(bpf);
+	bpf->npids = bpf->used = 0;
+	n = sonde_obtain(self, "bpf tasks", iterate, bpf, bpf->bytes, bpf->bytes_size);
+	if (n < (int64_t)sizeof *total)
+		return n < 0 ? (int)n : -EBADMSG;
+	if (total->bytes > (uint64_t)n - sizeof *total) {
+		uint64_t want = total->bytes + total->bytes / 2;
+
+		if (want < UINT32_MAX)
+			bpf_reserve(self, bpf, (uint32_t)want, 0);
+		return -ENOSPC;
+	}
+	at = bpf->bytes + sizeof *total;
+	end = bpf->bytes + n;
+	/* Some kernels' iterators begin behind the first process (seen on 6.18). It always lives; /proc tells of it. */
+	bpf->pids[bpf->npids++] = 1;
+	while (record_next(&at, end, bpf->form.ncpus, &record)) {
+		if (record.task)
+			record.task->next = record.task->last = 0;
+		if (!record.leader || record.pid == 1)
+			continue;
+		if (bpf->npids == bpf->pids_size) {
+			bpf_reserve(self, bpf, 0, bpf->pids_size * 2);
+			return -ENOSPC;
+		}
+		bpf->pids[bpf->npids++] = record.pid;
+	}
+	if (at != end)
+		return -EBADMSG;
+	bpf->used = (uint32_t)n;
+	return 0;
+}
+
+/* Records are 8-byte aligned: their places are counted in words, the total's is 0. */
+static uint32_t place_of(const struct bpf *bpf, const void *record)
+{
+	return (uint32_t)(((const char *)record - bpf->bytes) / 8);
+}
+
+static bool record_at(const struct bpf *bpf, uint32_t place, struct record *record)
+{
+	char *at = bpf->bytes + (size_t)place * 8;
+
+	return place && at < bpf->bytes + bpf->used &&
+	       record_next(&at, bpf->bytes + bpf->used, bpf->form.ncpus, record);
+}
+
+static struct record_task *task_at(const struct bpf *bpf, uint32_t place)
+{
+	return (struct record_task *)(bpf->bytes + (size_t)place * 8);
+}
+
+static void assign_leaders(const struct bpf *bpf, struct tasks *tasks, char *at, const char *end)
+{
+	struct record record;
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < tasks->count; k++)
+		tasks->task[tasks->order[k]].record = 0;
+	while (record_next(&at, end, bpf->form.ncpus, &record)) {
+		if (!record.leader)
+			continue;
+		while (i < tasks->count && tasks->task[tasks->order[i]].pid < record.pid)
+			i++;
+		if (i < tasks->count && tasks->task[tasks->order[i]].pid == record.pid)
+			tasks->task[tasks->order[i]].record =
+				place_of(bpf, record.idle ? (void *)record.idle : record.task);
+	}
+}
+
+void bpf_assign(const struct bpf *bpf, struct tasks *tasks)
+{
+	char *at = bpf->bytes + sizeof(struct bpf_total), *end = bpf->bytes + bpf->used;
+	struct record record;
+
+	assign_leaders(bpf, tasks, at, end);
+	while (record_next(&at, end, bpf->form.ncpus, &record)) {
+		const struct task *task;
+		struct record_task *leader;
+		uint32_t place;
+
+		if (record.leader)
+			continue;
+		place = place_of(bpf, record.task);
+		task = tasks_find(tasks, record.task->tgid);
+		if (!task || !task->record || task_at(bpf, task->record)->has & RECORD_IDLE)
+			continue;
+		leader = task_at(bpf, task->record);
+		task_at(bpf, leader->last ? leader->last : task->record)->next = place;
+		leader->last = place;
+	}
+}
+
+bool bpf_is_idle(const struct bpf *bpf, const struct task *task, struct process_sched *sched)
+{
+	struct record record;
+
+	if (!bpf->on || !record_at(bpf, task->record, &record) || !record.idle ||
+	    task->start != record.idle->start / bpf->form.tick)
+		return false;
+	*sched = (struct process_sched) { record.idle->sum_exec, record.idle->wait,
+					  record.idle->slices };
+	return true;
+}
+
+bool bpf_find(const struct bpf *bpf, const struct task *task, struct record *record,
+	      struct record_cpu *sum)
+{
+	struct record thread;
+	uint32_t count = 1;
+
+	if (!bpf->on || !record_at(bpf, task->record, record) || !record->process)
+		return false;
+	*sum = record->process->ended;
+	record_add(sum, &record->task->cpu_time);
+	for (thread = *record; bpf_next_thread(bpf, &thread); count++)
+		record_add(sum, &thread.task->cpu_time);
+	return count == record->process->nr_threads;
+}
+
+bool bpf_next_thread(const struct bpf *bpf, struct record *record)
+{
+	return record_at(bpf, record->task->next, record);
+}
