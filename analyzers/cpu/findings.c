@@ -5,21 +5,23 @@ static const struct sonde_advice saturation = {
 	.id = "cpu.saturation",
 	.why = "Tasks that could run stood in a queue: whatever they serve is slower by that time, and latency has spikes of it.",
 	.action =
-		"See which processes wait (cpu.process_runq_wait) and which use the CPUs (top -o %CPU); run fewer at "
-		"once, lower the priority of what can wait (renice -n 10 -p PID), or give the host more CPUs.",
+		"See which processes wait (cpu.process_runq_wait) and what uses the CPUs (the programs above; each process: "
+		"sonde summary); run fewer at once, lower the priority of what can wait (renice -n 10 -p PID), or give the host "
+		"more CPUs.",
 	.need = "renice of others' processes needs root",
 	.risk = "a reniced process gets less CPU time while others want it",
 	.undo = "renice -n 0 -p PID (as root)",
 };
-static const struct sonde_advice imbalance = {
-	.id = "cpu.imbalance",
-	.why = "Tasks waited for one CPU while another one idled: an affinity, a cpuset or an interrupt keeps them there.",
+static const struct sonde_advice parallelism = {
+	.id = "cpu.parallelism",
+	.why = "The command has more to run at once than there are CPUs, and these did hardly anything else: the CPUs are "
+	       "what limits it, and they are used.",
 	.action =
-		"Look for pinned tasks (taskset -cp PID, cpuset.cpus) and for interrupts on that CPU "
-		"(cat /proc/interrupts); widen the affinity: taskset -cp 0-$(($(nproc)-1)) PID.",
-	.need = "taskset of others' processes needs root",
-	.risk = "caches are refilled on the new CPU; what was pinned on purpose loses its own",
-	.undo = "taskset -cp with the list that taskset -cp PID showed before",
+		"Nothing is wrong. It becomes faster by less work, or by more CPUs; fewer jobs at once (make -j) cost no "
+		"time as long as this holds, and save memory.",
+	.need = "",
+	.risk = "",
+	.undo = "",
 };
 static const struct sonde_advice steal = {
 	.id = "cpu.steal",
@@ -65,6 +67,9 @@ static const struct sonde_advice blocking = {
 
 /* ---- saturation ---- */
 
+enum { USERS_TOLD = 3 };
+static const double LEAST_USED = 0.05; /* CPUs: less has no part in a queue */
+
 /* clang-format off */
 static const struct sonde_mean_metric waits[][2] = {
 	{ { DELAY, "cpu.tasks_waiting", SONDE_BASE_COUNT, SONDE_NEITHER, "tasks", "/proc/schedstat cpu number 8" },
@@ -78,35 +83,113 @@ static const struct sonde_mean_metric utilisation = { UTILISATION, "cpu.utilisat
 static const struct sonde_mean_metric runnable = { RUNNABLE, "cpu.tasks_runnable", SONDE_BASE_COUNT, SONDE_NEITHER, "tasks", "/proc/stat procs_running" };
 /* clang-format on */
 
-/* Tasks waiting on average and the wait for each slice: from /proc/schedstat, else added up over the processes. */
+/* What is added up over processes is of those that were recorded: of one alone with a pid, of a tree, of all. */
+static void prove_sum(struct sonde_instance *self, struct sonde_proof *proof,
+		      const struct sonde_held *held, const struct sonde_mean_metric *sum,
+		      struct sonde_words *origin)
+{
+	const struct sonde_series *rows = sonde_single(self, PROCESSES);
+	struct sonde_mean_metric of = *sum;
+	double processes = rows ? sonde_mean(&rows->total) : 0;
+
+	if (processes > 0)
+		of.origin = sonde_say(origin, "%s, of %.0f %s recorded", sum->origin, processes,
+				      processes < 1.5 ? "process" : "processes");
+	sonde_prove_mean(self, proof, held, &of);
+}
+
+/* Tasks waiting on average and the wait for each slice: from /proc/schedstat, else added up over the processes. What the
+ * finding was judged by is said already. */
 static void add_waits(struct sonde_instance *self, struct sonde_proof *proof,
-		      const struct sonde_held *held)
+		      const struct sonde_held *held, const char *judged,
+		      struct sonde_words origins[2])
 {
 	for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
 		if (!sonde_single(self, waits[i][0].stream))
 			continue;
-		sonde_prove_mean(self, proof, held, &waits[i][0]);
-		sonde_prove_mean(self, proof, held, &waits[i][1]);
+		for (size_t j = 0; j < 2; j++) {
+			if (waits[i][j].stream == DELAY || waits[i][j].stream == DELAY_SLICE)
+				sonde_prove_mean(self, proof, held, &waits[i][j]);
+			else
+				prove_sum(self, proof, held, &waits[i][j], &origins[j]);
+		}
 		break;
 	}
-	sonde_prove_mean(self, proof, held, &runnable);
+	if (strcmp(judged, runnable.name) != 0)
+		sonde_prove_mean(self, proof, held, &runnable);
 	sonde_prove_mean(self, proof, held, &utilisation);
 }
 
-static void saturated(struct sonde_instance *self, const struct sonde_held *held, bool critical,
-		      const char *title, const char *name, double value, uint32_t unit,
-		      const char *origin)
+/* The programs that used most of the CPUs meanwhile, all processes of one name together. */
+static void add_users(struct sonde_instance *self, struct sonde_proof *proof,
+		      const struct sonde_held *held, struct sonde_words names[USERS_TOLD])
+{
+	double used[USERS_TOLD] = { 0 }, elapsed = (double)(held->end - held->begin);
+	const struct sonde_series *series, *user[USERS_TOLD] = { 0 };
+	uint32_t count;
+
+	series = sonde_series(self, PROGRAMS, &count);
+	for (uint32_t i = 0; i < count && elapsed > 0; i++) {
+		const struct sonde_slice sum =
+			sonde_between(self, PROGRAMS, i, held->begin, held->end);
+		double cpus = sum.numerator / elapsed;
+		int place = USERS_TOLD;
+
+		if (strcmp(series[i].key, "other") == 0 || cpus < LEAST_USED)
+			continue;
+		for (; place > 0 && cpus > used[place - 1]; place--)
+			if (place < USERS_TOLD) {
+				used[place] = used[place - 1];
+				user[place] = user[place - 1];
+			}
+		if (place < USERS_TOLD) {
+			used[place] = cpus;
+			user[place] = &series[i];
+		}
+	}
+	for (int i = 0; i < USERS_TOLD && user[i]; i++) {
+		sonde_say(&names[i], "program %s", user[i]->key);
+		sonde_prove(proof, names[i].text, used[i], SONDE_BASE_COUNT, "CPUs",
+			    "/proc/PID/stat fields 14 15, all processes of this name");
+	}
+}
+
+double cpu_tree_share(struct sonde_instance *self, const struct sonde_held *held)
+{
+	struct sonde_slice tree, all;
+
+	if (!sonde_single(self, TREE) || !sonde_single(self, UTILISATION))
+		return 0;
+	tree = sonde_between(self, TREE, 0, held->begin, held->end);
+	all = sonde_between(self, UTILISATION, 0, held->begin, held->end);
+	return all.numerator > 0 ? tree.numerator / all.numerator : 0;
+}
+
+static void saturated(struct sonde_instance *self, const struct sonde_held *held,
+		      enum sonde_severity severity, const char *title, const char *name,
+		      double value, uint32_t unit, const char *origin)
 {
 	const struct sonde_slice *window = sonde_window(self);
+	const struct conf *conf = self->conf;
 	struct sonde_proof proof = { 0 };
+	struct sonde_words origins[2], users[USERS_TOLD];
+	double share = cpu_tree_share(self, held);
+	bool own = share >= conf->own;
 
 	sonde_prove(&proof, name, value, unit, unit == SONDE_BASE_COUNT ? "tasks" : NULL, origin);
+	/* The window is of instants' begins, what held of moments at which files were read: it may be longer by that. */
 	if (window->observed)
 		sonde_prove(&proof, "cpu.saturated_share",
-			    (double)held->time / (double)window->observed, SONDE_BASE_RATIO, NULL,
-			    "time for which it held, of the window");
-	add_waits(self, &proof, held);
-	sonde_found(self, &saturation, critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
+			    held->time < window->observed
+				    ? (double)held->time / (double)window->observed
+				    : 1,
+			    SONDE_BASE_RATIO, NULL, "time for which it held, of the window");
+	if (share > 0)
+		sonde_prove(&proof, "cpu.tree_share", share, SONDE_BASE_RATIO, NULL,
+			    "/proc/PID/stat fields 14 to 17 of the tree, of /proc/stat cpu");
+	add_waits(self, &proof, held, name, origins);
+	add_users(self, &proof, held, users);
+	sonde_found(self, own ? &parallelism : &saturation, own ? SONDE_SEVERITY_INFO : severity,
 		    "host", title, held, sonde_weight(held), &proof);
 }
 
@@ -120,7 +203,7 @@ static void judge_runnable(struct sonde_instance *self)
 	uint32_t cpus, count;
 	const struct sonde_slice *slices;
 
-	sonde_series(self, BUSY, &cpus);
+	sonde_series(self, CPUS, &cpus);
 	slices = sonde_slices(self, RUNNABLE, 0, &count);
 	for (uint32_t i = 0; cpus && i < count; i++) {
 		/* The sampling task is one of those that run. */
@@ -143,19 +226,19 @@ static void judge_runnable(struct sonde_instance *self)
 		&title,
 		"%.1f tasks were runnable on %u CPUs at the samples (no PSI, no schedstat: a hint)",
 		sonde_held_mean(&held), cpus);
-	saturated(self, &held, false, title.text, "cpu.tasks_runnable", sonde_held_mean(&held),
-		  SONDE_BASE_COUNT, "/proc/stat procs_running");
+	saturated(self, &held, SONDE_SEVERITY_WARNING, title.text, runnable.name,
+		  sonde_held_mean(&held), SONDE_BASE_COUNT, runnable.origin);
 }
 
-static void saturated_by_pressure(struct sonde_instance *self, const struct sonde_held *held,
-				  bool critical)
+static void saturated_by_pressure(struct sonde_instance *self, const struct sonde_held *held)
 {
+	const struct conf *conf = self->conf;
 	double mean = sonde_held_mean(held);
 	struct sonde_words title;
 
 	sonde_say(&title, "Tasks waited for a CPU %.1f %% of the time", mean * 100);
-	saturated(self, held, critical, title.text, "cpu.pressure", mean, SONDE_BASE_RATIO,
-		  "/proc/pressure/cpu some total=");
+	saturated(self, held, sonde_severity_from(mean, conf->saturation_critical), title.text,
+		  "cpu.pressure", mean, SONDE_BASE_RATIO, "/proc/pressure/cpu some total=");
 }
 
 static void judge_saturation(struct sonde_instance *self)
@@ -166,12 +249,12 @@ static void judge_saturation(struct sonde_instance *self)
 	double mean;
 
 	if (series && critical && critical->held.time) {
-		saturated_by_pressure(self, &critical->held, true);
+		saturated_by_pressure(self, &critical->held);
 		return;
 	}
 	if (series) {
 		if (series->held.time)
-			saturated_by_pressure(self, &series->held, false);
+			saturated_by_pressure(self, &series->held);
 		return;
 	}
 	series = sonde_single(self, DELAY);
@@ -180,94 +263,12 @@ static void judge_saturation(struct sonde_instance *self)
 		sonde_say(&title, "%.2f tasks waited for a CPU on average (from schedstat, no PSI)",
 			  mean);
 		if (series->held.time)
-			saturated(self, &series->held, false, title.text, "cpu.tasks_waiting", mean,
-				  SONDE_BASE_COUNT, "/proc/schedstat cpu number 8");
+			saturated(self, &series->held, SONDE_SEVERITY_WARNING, title.text,
+				  "cpu.tasks_waiting", mean, SONDE_BASE_COUNT,
+				  "/proc/schedstat cpu number 8");
 		return;
 	}
 	judge_runnable(self);
-}
-
-/* ---- imbalance ---- */
-
-/* The series with the highest mean between two instants, and the lowest. */
-static void extremes(struct sonde_instance *self, const struct sonde_held *held,
-		     const struct sonde_series **busiest, double *most,
-		     const struct sonde_series **idlest, double *least)
-{
-	uint32_t count;
-	const struct sonde_series *series = sonde_series(self, BUSY, &count);
-
-	*busiest = *idlest = NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct sonde_slice sum = sonde_between(self, BUSY, i, held->begin, held->end);
-		double mean = sonde_mean(&sum);
-
-		if (strcmp(series[i].key, "other") == 0 || sum.denominator <= 0)
-			continue;
-		if (!*busiest || mean > *most) {
-			*busiest = &series[i];
-			*most = mean;
-		}
-		if (!*idlest || mean < *least) {
-			*idlest = &series[i];
-			*least = mean;
-		}
-	}
-}
-
-static void judge_imbalance(struct sonde_instance *self)
-{
-	static const struct sonde_mean_metric queued = {
-		QUEUED,           "cpu.busiest_queue",
-		SONDE_BASE_COUNT, SONDE_NEITHER,
-		"tasks",          "/proc/schedstat cpu number 8, longest"
-	};
-	static const struct sonde_mean_metric pressure = {
-		PRESSURE,      "cpu.pressure", SONDE_BASE_RATIO,
-		SONDE_NEITHER, NULL,           "/proc/pressure/cpu some total="
-	};
-	const bool by_queue = sonde_single(self, QUEUED) != NULL;
-	const struct sonde_series *spread = sonde_single(self, by_queue ? QUEUED_SPREAD : SPREAD);
-	const struct sonde_series *busiest, *idlest;
-	struct sonde_proof proof = { 0 };
-	struct sonde_words title, about;
-	double most = 0, least = 0;
-
-	if (!spread || !spread->held.time)
-		return;
-	extremes(self, &spread->held, &busiest, &most, &idlest, &least);
-	if (!busiest)
-		return;
-	sonde_prove(&proof, "cpu.busiest", most, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
-	sonde_prove(&proof, "cpu.idlest", least, SONDE_BASE_RATIO, NULL, "/proc/stat cpuN");
-	sonde_prove_mean(self, &proof, &spread->held, by_queue ? &queued : &pressure);
-	sonde_say(&title,
-		  "CPU %s was %.0f %% busy with tasks waiting, while CPU %s was %.0f %% busy",
-		  busiest->key, most * 100, idlest->key, least * 100);
-	sonde_say(&about, "cpu %s", busiest->key);
-	sonde_found(self, &imbalance, SONDE_SEVERITY_WARNING, about.text, title.text, &spread->held,
-		    sonde_weight(&spread->held), &proof);
-}
-
-/* ---- shares of CPU time ---- */
-
-static void judge_share(struct sonde_instance *self, uint32_t stream,
-			const struct sonde_advice *advice, enum sonde_severity severity,
-			const char *title_format, const char *origin)
-{
-	const struct sonde_series *series = sonde_single(self, stream);
-	struct sonde_proof proof = { 0 };
-	char title[160];
-	double mean;
-
-	if (!series || !series->held.time)
-		return;
-	mean = sonde_held_mean(&series->held);
-	snprintf(title, sizeof title, "%.1f %% %s", mean * 100, title_format);
-	sonde_prove(&proof, advice->id, mean, SONDE_BASE_RATIO, NULL, origin);
-	sonde_prove_mean(self, &proof, &series->held, &utilisation);
-	sonde_found(self, advice, severity, "host", title, &series->held,
-		    sonde_weight(&series->held), &proof);
 }
 
 /* ---- switches ---- */
@@ -344,12 +345,35 @@ void cpu_findings(struct sonde_instance *self)
 		voluntary, "cpu.involuntary_switches", involuntary,
 	};
 
+	static const struct sonde_mean_metric *const beside[] = { &utilisation, NULL };
+	static const struct sonde_mean_metric stolen = {
+		STEAL, "cpu.steal", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/stat cpuN word 8"
+	};
+	static const struct sonde_mean_metric waited = {
+		IOWAIT,        "cpu.iowait", SONDE_BASE_RATIO,
+		SONDE_NEITHER, NULL,         "/proc/stat cpuN word 5"
+	};
+	static const struct sonde_mean_metric stolen_all = {
+		STOLEN, "cpu.steal", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/stat cpu word 8"
+	};
+	static const struct sonde_mean_metric waited_all = {
+		IOWAIT_ALL,    "cpu.iowait", SONDE_BASE_RATIO,
+		SONDE_NEITHER, NULL,         "/proc/stat cpu word 5"
+	};
+	/* By CPU, else of all together. */
+	static const char to_others[] = "of CPU time went to other guests of the hypervisor";
+	static const char for_io[] = "of CPU time was idle while tasks waited for I/O";
+	/* By CPU, else of all together. */
+	static const struct sonde_rule shares[][2] = {
+		{ { STEAL, SONDE_SEVERITY_WARNING, &steal, &stolen, to_others, beside },
+		  { STOLEN, SONDE_SEVERITY_WARNING, &steal, &stolen_all, to_others, beside } },
+		{ { IOWAIT, SONDE_SEVERITY_INFO, &iowait, &waited, for_io, beside },
+		  { IOWAIT_ALL, SONDE_SEVERITY_INFO, &iowait, &waited_all, for_io, beside } },
+	};
+
 	judge_saturation(self);
-	judge_imbalance(self);
-	judge_share(self, STEAL, &steal, SONDE_SEVERITY_WARNING,
-		    "of CPU time went to other guests of the hypervisor", "/proc/stat cpuN word 8");
-	judge_share(self, IOWAIT, &iowait, SONDE_SEVERITY_INFO,
-		    "of CPU time was idle while tasks waited for I/O", "/proc/stat cpuN word 5");
+	for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+		sonde_judge_rule(self, &shares[i][!sonde_single(self, shares[i][0].stream)]);
 	judge_switches(self, &preemptions);
 	judge_switches(self, &blockings);
 }

@@ -66,7 +66,13 @@ static void process_waits(struct sonde_instance *self, uint32_t stream, const ch
 
 void cpu_metrics(struct sonde_instance *self)
 {
+	static const struct sonde_mean_metric iowait_all =
+		SHARE(IOWAIT_ALL, "cpu.iowait", SONDE_DOWN_IS_BETTER,
+		      "/proc/stat cpu word 5 of the first eight");
+
 	sonde_mean_metrics(self, metrics, sizeof metrics / sizeof metrics[0]);
+	if (!sonde_single(self, IOWAIT))
+		sonde_mean_metrics(self, &iowait_all, 1);
 	if (sonde_single(self, THREADS_DELAY))
 		process_waits(self, THREADS_WAIT, "/proc/PID/task/*/schedstat fields 1 2");
 	else

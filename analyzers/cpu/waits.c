@@ -19,6 +19,17 @@ static const struct sonde_advice advice = {
 	.undo = "renice -n 0 -p PID, or systemctl revert UNIT",
 };
 
+/* Its share is the kernel's own matter: what it works for is slower, and only that can be changed. */
+static const struct sonde_advice kernel_advice = {
+	.id = "cpu.process_runq_wait",
+	.why = "A thread of the kernel could run and was not let: what it works for (kworker: the workqueue in its name, ksoftirqd: "
+	       "network and timers, kswapd: free memory) waited as long.",
+	.action = "Let less run at once: what uses the CPUs is told by cpu.saturation.",
+	.need = "",
+	.risk = "",
+	.undo = "",
+};
+
 /* Processes of one name. */
 struct group {
 	const char *label;
@@ -87,11 +98,40 @@ static void list_pids(const struct group *group, char *list, size_t size)
 		snprintf(list + used, size - used, " and %u more", group->count - MEMBERS_TOLD);
 }
 
+/* Of the threads of a process, where they were recorded, the one that waited worst while the process did. */
+static void add_thread(struct sonde_instance *self, const struct sonde_series *process,
+		       const struct sonde_held *held, struct sonde_proof *proof,
+		       struct sonde_words *name)
+{
+	const struct conf *conf = self->conf;
+	uint32_t count;
+	const struct sonde_series *series = sonde_series(self, THREAD_WAIT, &count);
+	size_t pid = (size_t)pid_length(process) + 1;
+	double worst = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *tid = series[i].key + pid;
+		struct sonde_slice sum;
+
+		if (strncmp(series[i].key, process->key, pid) != 0)
+			continue;
+		sum = sonde_between(self, THREAD_WAIT, i, held->begin, held->end);
+		if (sum.denominator < (double)conf->wait_least || sonde_mean(&sum) <= worst)
+			continue;
+		worst = sonde_mean(&sum);
+		sonde_say(name, "thread %.*s (%s)", (int)strcspn(tid, " "), tid, series[i].label);
+	}
+	if (worst > 0)
+		sonde_prove(proof, name->text, worst, SONDE_BASE_RATIO, NULL,
+			    "/proc/PID/task/TID/schedstat fields 1 2, worst of its threads");
+}
+
 static void report(struct sonde_instance *self, const struct group *group, const char *origin)
 {
 	const struct conf *conf = self->conf;
 	struct sonde_proof proof = { 0 };
-	struct sonde_words about, title, names[MEMBERS_TOLD];
+	struct sonde_words about, title, thread, names[MEMBERS_TOLD];
+	bool kernel = sonde_series_of(self, KERNEL_THREADS, group->members[0]->key, NULL) != NULL;
 	double mean = sonde_held_mean(&group->held);
 	char pids[200];
 
@@ -111,6 +151,7 @@ static void report(struct sonde_instance *self, const struct group *group, const
 	sonde_prove(&proof, "cpu.process_wait", mean, SONDE_BASE_RATIO, NULL, origin);
 	sonde_prove(&proof, "cpu.process_runnable", group->held.denominator, SONDE_BASE_NS, NULL,
 		    origin);
+	add_thread(self, group->members[0], &group->held, &proof, &thread);
 	for (uint32_t i = 0; group->count > 1 && i < group->count && i < MEMBERS_TOLD; i++) {
 		const struct sonde_series *series = group->members[i];
 
@@ -120,8 +161,9 @@ static void report(struct sonde_instance *self, const struct group *group, const
 			    NULL, origin);
 	}
 	/* The seconds that all of them waited. */
-	sonde_found(self, &advice,
-		    mean > conf->wait_critical ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING,
+	sonde_found(self, kernel ? &kernel_advice : &advice,
+		    kernel ? SONDE_SEVERITY_WARNING
+			   : sonde_severity_from(mean, conf->wait_critical),
 		    about.text, title.text, &group->held, group->held.numerator / 1e9, &proof);
 }
 
@@ -139,9 +181,13 @@ void cpu_waits(struct sonde_instance *self)
 		return;
 	}
 	ngroups = make_groups(conf, series, count, groups);
-	for (uint32_t g = 0; g < ngroups && g < conf->limit; g++)
+	for (uint32_t g = 0, told = 0; g < ngroups && told < conf->limit; g++) {
+		if (cpu_tree_share(self, &groups[g].held) >= conf->own)
+			continue; /* for one another: cpu.parallelism */
+		told++;
 		report(self, &groups[g],
 		       threads ? "/proc/PID/task/*/schedstat fields 1 2"
 			       : "/proc/PID/schedstat fields 1 2, leader thread");
+	}
 	free(groups);
 }

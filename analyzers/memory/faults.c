@@ -25,36 +25,70 @@ static const struct sonde_advice minor = {
 	.undo = "remove the variables",
 };
 
-static void judge_faults(struct sonde_instance *self, uint32_t stream,
-			 const struct sonde_advice *advice, const char *kind, const char *origin)
+/* Of what is counted, by which clock. */
+struct kind {
+	const struct sonde_advice *advice;
+	uint32_t stream,
+		told_by; /* told_by: another stream, whose processes are told of already; the same: none */
+	const char *per, *origin;
+	double scale; /* from the stream's rate to one of a second */
+};
+
+static bool is_told(struct sonde_instance *self, const struct kind *kind, const char *key)
+{
+	const struct sonde_series *other = NULL;
+
+	if (kind->told_by != kind->stream)
+		other = sonde_series_of(self, kind->told_by, key, NULL);
+	return other && other->held.time;
+}
+
+static void judge_faults(struct sonde_instance *self, const struct kind *kind, uint32_t *told)
 {
 	const struct conf *conf = self->conf;
-	uint32_t count, told = 0;
-	const struct sonde_series *series = sonde_series(self, stream, &count);
+	uint32_t count;
+	const struct sonde_series *series = sonde_series(self, kind->stream, &count);
 
-	for (uint32_t i = 0; i < count && told < conf->limit; i++) {
+	for (uint32_t i = 0; i < count && *told < conf->limit; i++) {
 		int pid = (int)strcspn(series[i].key, " ");
 		const struct sonde_held *held = &series[i].held;
-		double rate = sonde_held_mean(held);
+		double rate = sonde_held_mean(held) * kind->scale;
 		struct sonde_proof proof = { 0 };
 		struct sonde_words about, title;
 
-		if (!held->time || strcmp(series[i].key, "other") == 0)
+		if (!held->time || strcmp(series[i].key, "other") == 0 ||
+		    is_told(self, kind, series[i].key))
 			continue;
 		sonde_say(&about, "process %.*s (%s)", pid, series[i].key, series[i].label);
-		sonde_say(&title, "Process %.*s (%s) took %.0f %s faults a second", pid,
-			  series[i].key, series[i].label, rate, kind);
-		sonde_prove(&proof, advice->id, rate, SONDE_BASE_COUNT, "faults/s", origin);
+		sonde_say(&title, "Process %.*s (%s) took %.0f %s", pid, series[i].key,
+			  series[i].label, rate, kind->per);
+		sonde_prove(&proof, kind->advice->id, rate, SONDE_BASE_COUNT, "faults/s",
+			    kind->origin);
 		sonde_prove(&proof, "mem.faults_in_all", held->numerator, SONDE_BASE_COUNT,
-			    "faults", origin);
-		sonde_found(self, advice, SONDE_SEVERITY_WARNING, about.text, title.text, held,
-			    sonde_weight(held), &proof);
-		told++;
+			    "faults", kind->origin);
+		sonde_found(self, kind->advice, SONDE_SEVERITY_WARNING, about.text, title.text,
+			    held, held->numerator, &proof);
+		++*told;
 	}
 }
 
 void memory_faults(struct sonde_instance *self)
 {
-	judge_faults(self, MAJOR, &major, "major", "/proc/PID/stat field 12");
-	judge_faults(self, MINOR, &minor, "minor", "/proc/PID/stat field 10");
+	static const struct kind majors = {
+		&major, MAJOR, MAJOR, "major faults a second", "/proc/PID/stat field 12", 1
+	};
+	static const struct kind minors = {
+		&minor, MINOR, MINOR, "minor faults a second", "/proc/PID/stat field 10", 1
+	};
+	static const struct kind of_cpu = { &minor,
+					    MINOR_OF_CPU,
+					    MINOR,
+					    "minor faults a second of its CPU time",
+					    "/proc/PID/stat fields 10, 14 and 15",
+					    1e9 };
+	uint32_t major_told = 0, minor_told = 0;
+
+	judge_faults(self, &majors, &major_told);
+	judge_faults(self, &minors, &minor_told);
+	judge_faults(self, &of_cpu, &minor_told);
 }

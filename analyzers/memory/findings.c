@@ -42,18 +42,6 @@ static const struct sonde_advice low_available = {
 	.risk = "",
 	.undo = "",
 };
-static const struct sonde_advice pressure = {
-	.id = "mem.pressure",
-	.why = "For that share of time no task that had work could do any, because all of them waited for memory to be "
-	       "reclaimed, read back or swapped in.",
-	.action =
-		"Make the working set fit: run less at once, raise the limit of the cgroup that suffers (memory.pressure "
-		"and memory.high of each), or add memory.",
-	.need = "root, for another's limit",
-	.risk = "a higher limit takes memory from others",
-	.undo = "systemctl revert UNIT",
-};
-
 /* clang-format off */
 static const struct sonde_mean_metric direct_scan = { DIRECT_SCAN, "mem.direct_scan", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat pgscan_direct" };
 static const struct sonde_mean_metric refaults = { REFAULT_STALLS, "mem.refaults", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat workingset_refault*" };
@@ -61,6 +49,7 @@ static const struct sonde_mean_metric stalls = { STALLS, "mem.allocation_stalls"
 static const struct sonde_mean_metric available = { AVAILABLE, "mem.available", SONDE_BASE_BYTES, SONDE_NEITHER, NULL, "/proc/meminfo MemAvailable:" };
 static const struct sonde_mean_metric some = { SOME, "mem.pressure_some", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/pressure/memory some total=" };
 static const struct sonde_mean_metric full = { FULL, "mem.pressure_full", SONDE_BASE_RATIO, SONDE_NEITHER, NULL, "/proc/pressure/memory full total=" };
+static const struct sonde_mean_metric swap_out = { SWAP_OUT, "mem.swap_out", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat pswpout" };
 static const struct sonde_mean_metric swap_in = { SWAP_IN, "mem.swap_in", SONDE_BASE_COUNT, SONDE_NEITHER, "pages/s", "/proc/vmstat pswpin" };
 /* clang-format on */
 
@@ -74,23 +63,6 @@ static void report(struct sonde_instance *self, const struct sonde_advice *advic
 	for (; *extras; extras++)
 		sonde_prove_mean(self, &proof, held, *extras);
 	sonde_found(self, advice, severity, "host", title, held, sonde_weight(held), &proof);
-}
-
-/* A rate that held. */
-static void judge_rate(struct sonde_instance *self, uint32_t stream,
-		       const struct sonde_advice *advice, enum sonde_severity severity,
-		       const char *what, const struct sonde_evidence *form,
-		       const struct sonde_mean_metric *const *extras)
-{
-	const struct sonde_series *series = sonde_single(self, stream);
-	struct sonde_evidence own = *form;
-	struct sonde_words title;
-
-	if (!series || !series->held.time)
-		return;
-	own.value = sonde_held_mean(&series->held);
-	sonde_say(&title, "%.*f %s", own.value < 10 ? 1 : 0, own.value, what);
-	report(self, advice, severity, title.text, &series->held, &own, extras);
 }
 
 static void judge_oom(struct sonde_instance *self)
@@ -111,21 +83,26 @@ static void judge_oom(struct sonde_instance *self)
 	report(self, &oom, SONDE_SEVERITY_CRITICAL, title.text, &series->held, &own, extras);
 }
 
+/* A kernel that does not tell of available memory is judged by what it is at most: too late at times, never wrongly. */
 static void judge_available(struct sonde_instance *self)
 {
 	static const struct sonde_mean_metric *const extras[] = { &available, &stalls, NULL };
-	const struct sonde_series *series = sonde_single(self, USED);
-	const struct sonde_series *bytes = sonde_single(self, AVAILABLE);
+	bool told = sonde_single(self, AVAILABLE) != NULL;
+	const struct sonde_series *series = sonde_single(self, told ? USED : USED_LEAST);
+	const struct sonde_series *bytes = sonde_single(self, told ? AVAILABLE : AVAILABLE_MOST);
 	struct sonde_evidence own = { .name = "mem.available_least",
 				      .unit = SONDE_BASE_BYTES,
-				      .origin = "/proc/meminfo MemAvailable:, smallest" };
+				      .origin = told ? "/proc/meminfo MemAvailable:, smallest"
+						     : "/proc/meminfo MemFree: Buffers: Cached: "
+						       "less Shmem: SReclaimable:, smallest" };
 	struct sonde_words title;
 
 	if (!series || !series->held.time || !bytes)
 		return;
 	own.value = bytes->total.min;
-	sonde_say(&title, "Available memory fell to %.1f %% of all (%.0f MiB)",
-		  (1 - series->held.max) * 100, own.value / 1048576);
+	sonde_say(&title, "Available memory fell to %s%.1f %% of all (%.0f MiB%s)",
+		  told ? "" : "at most ", (1 - series->held.max) * 100, own.value / 1048576,
+		  told ? "" : ", estimated: no MemAvailable");
 	report(self, &low_available, SONDE_SEVERITY_WARNING, title.text, &series->held, &own,
 	       extras);
 }
@@ -137,35 +114,31 @@ static void judge_pressure(struct sonde_instance *self)
 								  &available, NULL };
 	static const struct sonde_mean_metric *const instead[] = { &stalls, &direct_scan,
 								   &available, NULL };
-	static const struct sonde_evidence form = { .name = "mem.refaults",
-						    .unit = SONDE_BASE_COUNT,
-						    .counted = "pages/s",
-						    .origin = "/proc/vmstat workingset_refault*" };
 	const struct sonde_series *series = sonde_single(self, FULL);
 	const struct sonde_series *critical = sonde_single(self, FULL_CRITICAL);
-	enum sonde_severity severity = SONDE_SEVERITY_WARNING;
-	struct sonde_evidence own = { .name = "mem.pressure_full",
-				      .unit = SONDE_BASE_RATIO,
-				      .origin = "/proc/pressure/memory full total=" };
+	const struct conf *conf = self->conf;
 	struct sonde_words title;
+	double mean;
 
-	if (!series) {
-		judge_rate(
-			self, REFAULT_STALLS, &pressure, SONDE_SEVERITY_WARNING,
-			"evicted pages a second came back while tasks reclaimed (no PSI: a hint)",
-			&form, instead);
-		return;
-	}
-	if (critical && critical->held.time) {
+	if (critical && critical->held.time)
 		series = critical;
-		severity = SONDE_SEVERITY_CRITICAL;
-	}
-	if (!series->held.time)
+	if (series) {
+		mean = sonde_held_mean(&series->held);
+		sonde_say(&title, "All work stood still for want of memory %.1f %% of the time",
+			  mean * 100);
+		memory_pressure(self, &series->held,
+				sonde_severity_from(mean, conf->pressure_critical), title.text,
+				&full, extras);
 		return;
-	own.value = sonde_held_mean(&series->held);
-	sonde_say(&title, "All work stood still for want of memory %.1f %% of the time",
-		  own.value * 100);
-	report(self, &pressure, severity, title.text, &series->held, &own, extras);
+	}
+	series = sonde_single(self, REFAULT_STALLS);
+	if (!series)
+		return;
+	sonde_say(&title,
+		  "%.0f evicted pages a second came back while tasks reclaimed (no PSI: a hint)",
+		  sonde_held_mean(&series->held));
+	memory_pressure(self, &series->held, SONDE_SEVERITY_WARNING, title.text, &refaults,
+			instead);
 }
 
 void memory_findings(struct sonde_instance *self)
@@ -173,20 +146,15 @@ void memory_findings(struct sonde_instance *self)
 	static const struct sonde_mean_metric *const reclaim[] = { &direct_scan, &available, &full,
 								   NULL };
 	static const struct sonde_mean_metric *const swap[] = { &swap_in, &full, &available, NULL };
-	static const struct sonde_evidence stall_form = { .name = "mem.allocation_stalls",
-							  .unit = SONDE_BASE_COUNT,
-							  .counted = "stalls/s",
-							  .origin = "/proc/vmstat allocstall*" };
-	static const struct sonde_evidence swap_form = { .name = "mem.swap_out",
-							 .unit = SONDE_BASE_COUNT,
-							 .counted = "pages/s",
-							 .origin = "/proc/vmstat pswpout" };
+	static const struct sonde_rule rules[] = {
+		{ STALLS, SONDE_SEVERITY_WARNING, &direct_reclaim, &stalls,
+		  "allocations a second had to reclaim memory by themselves", reclaim },
+		{ SWAP_OUT, SONDE_SEVERITY_CRITICAL, &swapping, &swap_out,
+		  "pages a second went to swap while others came back", swap },
+	};
 
-	judge_rate(self, STALLS, &direct_reclaim, SONDE_SEVERITY_WARNING,
-		   "allocations a second had to reclaim memory by themselves", &stall_form,
-		   reclaim);
-	judge_rate(self, SWAP_OUT, &swapping, SONDE_SEVERITY_CRITICAL,
-		   "pages a second went to swap while others came back", &swap_form, swap);
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+		sonde_judge_rule(self, &rules[i]);
 	judge_oom(self);
 	judge_available(self);
 	judge_pressure(self);

@@ -10,8 +10,10 @@ struct conf {
 	double stalls, swapping, available;
 	double pressure, pressure_critical;
 	double refaults;
-	double major, minor;
-	double zero; /* no option: what must be more than nothing */
+	double major, minor, minor_cpu;
+	double bandwidth; /* bytes a second; 0: not known */
+	double zero;      /* no option: what must be more than nothing */
+	double minor_ns;  /* no option: `minor`, of a nanosecond */
 };
 
 /* Streams; those that others look at `also` come first. */
@@ -22,6 +24,8 @@ enum {
 	OOM,
 	USED,
 	AVAILABLE,
+	USED_LEAST,
+	AVAILABLE_MOST,
 	FULL,
 	FULL_CRITICAL,
 	SOME,
@@ -29,6 +33,7 @@ enum {
 	REFAULT_STALLS,
 	MAJOR,
 	MINOR,
+	MINOR_OF_CPU,
 	FAULTS,
 	MAJOR_FAULTS,
 	KSWAPD_SCAN,
@@ -41,15 +46,30 @@ enum {
 	FREE,
 	DIRTY,
 	SWAP_USED,
+	SWAP_SHARE,
+	OOM_KILLS,
 	IO_SOME,
 	IO_FULL,
+	BANDWIDTH,
+	BANDWIDTH_OF,
+	SOCKETS,
+	GROUP_LIMITED,
+	GROUP_AT_LIMIT,
+	GROUP_MAJOR,
 	STREAMS
 };
 
 extern const struct sonde_stream memory_streams[STREAMS];
 
 void memory_findings(struct sonde_instance *self);
+/* mem.pressure where something held, nothing where it did not: `own` is what it was judged by, and its evidence the mean while it
+ * held, then those of `extras`, the last of which is NULL. */
+void memory_pressure(struct sonde_instance *self, const struct sonde_held *held,
+		     enum sonde_severity severity, const char *title,
+		     const struct sonde_mean_metric *own,
+		     const struct sonde_mean_metric *const *extras);
 void memory_faults(struct sonde_instance *self);
 void memory_metrics(struct sonde_instance *self);
+void memory_bandwidth(struct sonde_instance *self);
 
 #endif

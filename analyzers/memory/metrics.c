@@ -13,9 +13,12 @@
 /* clang-format off */
 static const struct sonde_mean_metric metrics[] = {
 	{ AVAILABLE, "mem.available", SONDE_BASE_BYTES, SONDE_UP_IS_BETTER, NULL, "/proc/meminfo MemAvailable:" },
+	SHARE(USED, "mem.used", "/proc/meminfo MemTotal: less MemAvailable:, of MemTotal:"),
 	{ FREE, "mem.free", SONDE_BASE_BYTES, SONDE_NEITHER, NULL, "/proc/meminfo MemFree:" },
 	{ DIRTY, "mem.dirty", SONDE_BASE_BYTES, SONDE_NEITHER, NULL, "/proc/meminfo Dirty: Writeback:" },
 	{ SWAP_USED, "mem.swap_used", SONDE_BASE_BYTES, SONDE_DOWN_IS_BETTER, NULL, "/proc/meminfo SwapTotal: less SwapFree:" },
+	SHARE(SWAP_SHARE, "mem.swap_share", "/proc/meminfo SwapTotal: less SwapFree:, of SwapTotal:"),
+	PER_SECOND(OOM_KILLS, "mem.oom_kills", "kills", SONDE_DOWN_IS_BETTER, "/proc/vmstat oom_kill"),
 	SHARE(SOME, "mem.pressure_some", "/proc/pressure/memory some total="),
 	SHARE(FULL, "mem.pressure_full", "/proc/pressure/memory full total="),
 	SHARE(IO_SOME, "io.pressure_some", "/proc/pressure/io some total="),
