@@ -54,13 +54,13 @@ static void ask_restart(struct sonde_instance *self)
 	sonde_restart(self);
 }
 
-/* Once for each kind of trouble, until it is over. */
+/* Once for each kind of trouble, until it is over. `then`: what becomes of it, "" or behind "; ". */
 static int trouble(struct sonde_instance *self, int err, const char *what, const char *then)
 {
 	struct state *state = self->state;
 
 	if (state->said != err)
-		sonde_log(self, SONDE_WARNING, "%s/%s: %s: %s; %s", state->name.folder, state->path,
+		sonde_log(self, SONDE_WARNING, "%s/%s: %s: %s%s", state->name.folder, state->path,
 			  what, strerror(err), then);
 	state->said = err;
 	return -err;
@@ -86,7 +86,7 @@ static int sync_file(struct sonde_instance *self)
 		return 0;
 	ask_restart(self);
 	return trouble(self, errno, "fsync",
-		       "its last seconds may be lost; going on in another file");
+		       "; its last seconds may be lost; going on in another file");
 }
 
 static void close_file(struct sonde_instance *self)
@@ -99,7 +99,7 @@ static void close_file(struct sonde_instance *self)
 	if (conf->sync != SYNC_NEVER)
 		sync_file(self);
 	if (close(state->file - 1) && errno != EINTR)
-		trouble(self, errno, "close", "its last seconds may be lost");
+		trouble(self, errno, "close", "; its last seconds may be lost");
 	state->file = 0;
 }
 
@@ -156,8 +156,8 @@ static int open_file(struct sonde_instance *self)
 	int fd = state->pipe ? open_pipe(state) : open_regular(self);
 
 	if (fd < 0) {
-		trouble(self, -fd, "cannot be opened", "trying again");
-		return -EAGAIN;
+		trouble(self, -fd, "cannot be opened", "");
+		return state->pipe ? -EAGAIN : -ENOSPC;
 	}
 	state->file = fd + 1;
 	state->restarting = false;
@@ -200,14 +200,14 @@ static int write_whole(const struct state *state, const char *bytes, uint64_t le
 	return 0;
 }
 
-/* The file is cut to its last whole write, so that it can be read; where room may come, the same
- * bytes are asked for again. */
+/* The file is cut to its last whole write, so that it can be read; where room may come, an agent
+ * offers the same bytes again. */
 static int write_failed(struct sonde_instance *self, int err)
 {
 	struct state *state = self->state;
 
 	if (state->pipe) {
-		trouble(self, err, "write", "opening it again");
+		trouble(self, err, "write", "; opening it again");
 		close_file(self);
 		ask_restart(self);
 		return -err;
@@ -215,11 +215,11 @@ static int write_failed(struct sonde_instance *self, int err)
 	if (ftruncate(state->file - 1, (off_t)state->length))
 		sonde_log(self, SONDE_DEBUG, "%s: ftruncate: %s", state->path, strerror(errno));
 	if (err == ENOSPC || err == EDQUOT || err == EIO) {
-		trouble(self, err, "write", "the file stays readable, going on when there is room");
-		return -EAGAIN;
+		trouble(self, err, "write", "; the file stays readable");
+		return -ENOSPC;
 	}
 	ask_restart(self);
-	return trouble(self, err, "write", "going on in another file");
+	return trouble(self, err, "write", "; going on in another file");
 }
 
 static bool rotation_due(const struct state *state, const struct conf *conf)
@@ -335,6 +335,13 @@ static int look_at_path(struct sonde_instance *self)
 	if (standing == STANDS_OTHER)
 		return refuse(self, EEXIST,
 			      "something that is not a recording is there; choose another name");
+	if (standing == STANDS_SECRET)
+		return refuse(self, EACCES,
+			      "a file is there that you may not read; choose another name");
+	if ((state->pipe || standing == STANDS_EMPTY) &&
+	    faccessat(state->folder - 1, state->path, W_OK, AT_EACCESS))
+		return refuse(self, errno,
+			      "you may not write to what is there; choose another name");
 	if (!state->pipe && faccessat(state->folder - 1, ".", W_OK | X_OK, AT_EACCESS))
 		return refuse(self, errno, "no file can be made in its folder");
 	return 0;
@@ -370,6 +377,15 @@ static void stop(struct sonde_instance *self)
 	state->folder = 0;
 }
 
+/* A start only looks: files are made when there is something to write. */
+static int check(struct sonde_instance *self)
+{
+	int err = start(self);
+
+	stop(self);
+	return err;
+}
+
 /* clang-format off */
 static const struct sonde_option options[] = {
 	{ "path", SONDE_OPT_STRING, offsetof(struct conf, path), "sonde-%h-%Y%m%d-%H%M%S.sonde",
@@ -399,4 +415,4 @@ static const struct sonde_sink_ops ops = {
 
 SONDE_SINK(file, "recordings in a folder, rotated by size and age", ops,
 	   .options = SONDE_OPTIONS(options), .conf_size = sizeof(struct conf),
-	   .state_size = sizeof(struct state), .start = start, .stop = stop);
+	   .state_size = sizeof(struct state), .check = check, .start = start, .stop = stop);

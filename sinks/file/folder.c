@@ -1,31 +1,36 @@
-/* The folder of a sink's recordings (open(2) O_EXCL, rename(2) RENAME_NOREPLACE, getdents64(2)). */
+/* The folder of a sink's recordings (open(2) O_EXCL, flock(2), rename(2) RENAME_NOREPLACE, getdents64(2)). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <sonde/recording.h>
 
 #include "folder.h"
 
-static bool is_recording(int folder, const char *file)
+static enum standing what_begins_so(int folder, const char *file)
 {
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool is = fd >= 0 && sonde_is_recording(fd);
+	bool is;
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM ? STANDS_SECRET : STANDS_OTHER;
+	is = sonde_is_recording(fd);
+	close(fd);
+	return is ? STANDS_RECORDING : STANDS_OTHER;
 }
 
 enum standing folder_standing(int folder, const char *file)
 {
 	struct stat st;
 
-	if (fstatat(folder, file, &st, 0))
-		return errno == ENOENT ? STANDS_NOTHING : STANDS_OTHER;
+	if (fstatat(folder, file, &st, 0)) /* ENOENT of a link: it leads nowhere */
+		return errno == ENOENT && fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW)
+			       ? STANDS_NOTHING
+			       : STANDS_OTHER;
 	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
 		return STANDS_PIPE;
 	/* Of a link only the target of a pipe is written to: what else it names is not for us to
@@ -34,7 +39,7 @@ enum standing folder_standing(int folder, const char *file)
 		return STANDS_OTHER;
 	if (st.st_size == 0)
 		return STANDS_EMPTY;
-	return is_recording(folder, file) ? STANDS_RECORDING : STANDS_OTHER;
+	return what_begins_so(folder, file);
 }
 
 /* Renames, never over another. Where the file system has no RENAME_NOREPLACE, by a second name and
@@ -64,11 +69,24 @@ static int move_aside(int folder, const struct name *name, const char *file)
 	return err;
 }
 
+/* From here on the file is this sink's alone: two that fill the same empty file would write over
+ * each other. Where the file system has no locks (flock(2)), there are none. */
+static int claim(int fd)
+{
+	struct stat st;
+
+	if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &st) == 0 &&
+	    st.st_size == 0)
+		return fd;
+	close(fd);
+	return -EEXIST;
+}
+
 static int create(int folder, const char *file)
 {
 	int fd = openat(folder, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? -errno : claim(fd);
 }
 
 /* An empty file that somebody made for us to fill (mktemp). Private from here on, where it may be
@@ -83,7 +101,7 @@ static int take_empty(int folder, const char *file)
 		close(fd);
 		return err;
 	}
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? -errno : claim(fd);
 }
 
 /* Every entry of the folder, by getdents64() into a buffer of ours: opendir() allocates, and this

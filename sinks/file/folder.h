@@ -14,6 +14,7 @@ enum standing {
 	STANDS_EMPTY,     /* a regular file without a byte */
 	STANDS_RECORDING, /* a regular file that begins like a recording */
 	STANDS_PIPE,      /* a FIFO or a character device */
+	STANDS_SECRET, /* a regular file that may not be read, so nobody knows whether it is a recording */
 	STANDS_OTHER,
 };
 enum standing folder_standing(int folder, const char *file);

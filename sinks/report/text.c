@@ -3,29 +3,20 @@
 
 #include "report.h"
 
-enum { INDENT = 10, NAME_MOST = 44, VALUE_WIDTH = 22 };
-
-#define ITEMS(list, type) ((const type *)(list).items)
-
-static uint32_t verdicts(const struct gathered *gathered, const char *verdict)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < gathered->judgements.count; i++)
-		n += strcmp(ITEMS(gathered->judgements, struct judgement)[i].verdict, verdict) == 0;
-	return n;
-}
+enum { INDENT = 10, NAME_MOST = 44, METRIC_WIDTH = 28, VALUE_WIDTH = 22, CELL_WIDTH = 28 };
 
 /* ---- head ---- */
 
 static void print_first_line(struct page *page, const struct gathered *gathered)
 {
+	char verdicts[96];
+
 	if (!gathered->judgements.count) {
 		page_print(page, "Nothing was judged: there were no analyzers\n");
 		return;
 	}
-	page_print(page, "%u found, %u clear, %u not judged\n\n", verdicts(gathered, "found"),
-		   verdicts(gathered, "clear"), verdicts(gathered, "not_judged"));
+	say_verdicts(verdicts, sizeof verdicts, gathered);
+	page_print(page, "%s\n\n", verdicts);
 }
 
 static void field(struct page *page, const char *name)
@@ -33,7 +24,7 @@ static void field(struct page *page, const char *name)
 	page_print(page, "%-*s", INDENT, name);
 }
 
-static void print_host(struct page *page, const struct gathered *gathered)
+void text_host(struct page *page, const struct gathered *gathered)
 {
 	if (!gathered->has_header)
 		return;
@@ -41,9 +32,12 @@ static void print_host(struct page *page, const struct gathered *gathered)
 	page_text(page, gathered->host);
 	page_print(page, ", Linux ");
 	page_text(page, *gathered->kernel ? gathered->kernel : "(unknown)");
-	page_print(page, " ");
-	page_text(page, gathered->arch);
-	page_print(page, ", %u CPU%s", gathered->ncpus, gathered->ncpus == 1 ? "" : "s");
+	if (*gathered->arch) {
+		page_print(page, " ");
+		page_text(page, gathered->arch);
+	}
+	if (gathered->ncpus)
+		page_print(page, ", %u CPU%s", gathered->ncpus, gathered->ncpus == 1 ? "" : "s");
 	if (*gathered->online) {
 		page_print(page, " (");
 		page_text(page, gathered->online);
@@ -54,6 +48,17 @@ static void print_host(struct page *page, const struct gathered *gathered)
 		page_text(page, gathered->nodes);
 	}
 	page_print(page, "\n");
+	if (gathered->model) {
+		field(page, "machine");
+		if (gathered->sockets)
+			page_print(page, "%llu socket%s, ", (unsigned long long)gathered->sockets,
+				   gathered->sockets == 1 ? "" : "s");
+		if (gathered->cores)
+			page_print(page, "%llu core%s, ", (unsigned long long)gathered->cores,
+				   gathered->cores == 1 ? "" : "s");
+		page_text(page, gathered->model);
+		page_print(page, "\n");
+	}
 	if (*gathered->label) {
 		field(page, "label");
 		page_wrapped(page, gathered->label, INDENT);
@@ -62,16 +67,20 @@ static void print_host(struct page *page, const struct gathered *gathered)
 
 static void print_window(struct page *page, const struct gathered *gathered)
 {
-	char from[40], to[40], length[40];
+	char from[40], to[40], zone[16], length[40];
 
 	if (!gathered->has_time)
 		return;
-	say_time(from, sizeof from, (int64_t)gathered->first + gathered->offset, true);
-	say_time(to, sizeof to, (int64_t)gathered->last + gathered->offset, false);
+	say_time(from, sizeof from, realtime_of(gathered, gathered->first), gathered->utc_offset,
+		 true);
+	say_time(to, sizeof to, realtime_of(gathered, gathered->last), gathered->utc_offset, false);
+	say_zone(zone, sizeof zone, gathered->utc_offset);
 	say_duration(length, sizeof length, gathered->last - gathered->first);
 	field(page, "window");
-	page_print(page, "%s to %s UTC: %s, %llu instants\n", from, to, length,
-		   (unsigned long long)gathered->instants);
+	if (has_date(gathered))
+		page_print(page, "%s to %s %s: ", from, to, zone);
+	page_print(page, "%s, %llu instant%s\n", length, (unsigned long long)gathered->instants,
+		   gathered->instants == 1 ? "" : "s");
 }
 
 /* ---- findings ---- */
@@ -88,14 +97,22 @@ static void print_when(struct page *page, const struct gathered *gathered,
 {
 	double from = ((double)finding->begin - (double)gathered->first) / 1e9;
 	double to = ((double)finding->end - (double)gathered->first) / 1e9;
-	char begin[40], end[40], held[40];
+	char begin[40], end[40], zone[16], held[40];
 
-	say_time(begin, sizeof begin, (int64_t)finding->begin + gathered->offset, false);
-	say_time(end, sizeof end, (int64_t)finding->end + gathered->offset, false);
+	say_time(begin, sizeof begin, realtime_of(gathered, finding->begin), gathered->utc_offset,
+		 false);
+	say_time(end, sizeof end, realtime_of(gathered, finding->end), gathered->utc_offset, false);
+	say_zone(zone, sizeof zone, gathered->utc_offset);
 	say_duration(held, sizeof held, finding->held);
 	field(page, "when");
-	page_print(page, "+%.1f s to +%.1f s, held for %s (%s to %s UTC)\n", from, to, held, begin,
-		   end);
+	if (held_all_along(gathered, finding)) {
+		page_print(page, "all along\n");
+		return;
+	}
+	page_print(page, "+%.1f s to +%.1f s, held for %s", from, to, held);
+	if (has_date(gathered))
+		page_print(page, " (%s to %s %s)", begin, end, zone);
+	page_print(page, "\n");
 }
 
 static void print_evidence(struct page *page, const struct gathered *gathered,
@@ -106,9 +123,7 @@ static void print_evidence(struct page *page, const struct gathered *gathered,
 	bool first = true;
 
 	for (uint32_t i = 0; i < gathered->evidence.count; i++)
-		if (strcmp(evidence[i].id, finding->id) == 0 &&
-		    strcmp(evidence[i].about, finding->about) == 0 &&
-		    text_width(evidence[i].name) > name_width)
+		if (evidence_of(&evidence[i], finding) && text_width(evidence[i].name) > name_width)
 			name_width = text_width(evidence[i].name);
 	if (name_width > NAME_MOST)
 		name_width = NAME_MOST;
@@ -116,7 +131,7 @@ static void print_evidence(struct page *page, const struct gathered *gathered,
 		const struct evidence *e = &evidence[i];
 		char value[80];
 
-		if (strcmp(e->id, finding->id) != 0 || strcmp(e->about, finding->about) != 0)
+		if (!evidence_of(e, finding))
 			continue;
 		field(page, first ? "evidence" : "");
 		first = false;
@@ -124,8 +139,7 @@ static void print_evidence(struct page *page, const struct gathered *gathered,
 		page_pad(page, text_width(e->name), name_width);
 		say_value(value, sizeof value, e->value, e->unit, e->counted);
 		page_print(page, "  ");
-		page_pad(page, 0,
-			 VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
+		page_pad(page, text_width(value), VALUE_WIDTH);
 		page_text(page, value);
 		page_print(page, "  ");
 		page_text(page, e->origin);
@@ -141,8 +155,7 @@ static void print_field(struct page *page, const char *name, const char *text)
 	page_wrapped(page, text, INDENT);
 }
 
-static void print_finding(struct page *page, const struct gathered *gathered,
-			  const struct finding *finding, bool said)
+static void print_head(struct page *page, const struct finding *finding)
 {
 	page_print(page, "\n");
 	if (page->colour)
@@ -156,7 +169,11 @@ static void print_finding(struct page *page, const struct gathered *gathered,
 	page_print(page, ", about ");
 	page_text(page, finding->about);
 	page_print(page, "\n");
-	print_when(page, gathered, finding);
+}
+
+static void print_rest(struct page *page, const struct gathered *gathered,
+		       const struct finding *finding, bool said)
+{
 	print_evidence(page, gathered, finding);
 	if (said) {
 		print_field(page, "action", "as above");
@@ -169,29 +186,38 @@ static void print_finding(struct page *page, const struct gathered *gathered,
 	print_field(page, "undo", finding->undo);
 }
 
-static bool same_kind(const struct finding *a, const struct finding *b)
+static void print_finding(struct page *page, const struct gathered *gathered,
+			  const struct finding *finding, bool said)
 {
-	return strcmp(a->id, b->id) == 0 && strcmp(a->severity, b->severity) == 0;
+	print_head(page, finding);
+	print_when(page, gathered, finding);
+	print_rest(page, gathered, finding, said);
 }
 
-/* Those of one kind stand together, where the heaviest of them is; what to do is said once. */
-static void print_findings(struct page *page, const struct gathered *gathered)
+void text_setting(struct page *page, const struct gathered *gathered, const struct finding *finding,
+		  bool said)
 {
-	const struct finding *findings = gathered->findings.items;
+	print_head(page, finding);
+	print_rest(page, gathered, finding, said);
+}
 
-	for (uint32_t i = 0; i < gathered->findings.count; i++) {
-		uint32_t first = 0;
+/* What is known, in two lines: it holds, and for which reason nobody wants to hear of it. */
+static void print_ignored(struct page *page, const struct finding *finding)
+{
+	char text[1024];
 
-		while (!same_kind(&findings[first], &findings[i]))
-			first++;
-		if (first < i)
-			continue;
-		for (uint32_t j = i; j < gathered->findings.count; j++)
-			if (same_kind(&findings[i], &findings[j]))
-				print_finding(page, gathered, &findings[j],
-					      j > i && strcmp(findings[i].action,
-							      findings[j].action) == 0);
-	}
+	page_print(page, "\n");
+	field(page, "ignored");
+	snprintf(text, sizeof text, "%s: %s", finding->severity, finding->title);
+	page_wrapped(page, text, INDENT);
+	field(page, "");
+	page_text(page, finding->id);
+	page_print(page, ", about ");
+	page_text(page, finding->about);
+	page_print(page, "\n");
+	field(page, "because");
+	snprintf(text, sizeof text, "%s (until %s)", finding->ignored, finding->until);
+	page_wrapped(page, text, INDENT);
 }
 
 /* ---- what was not found ---- */
@@ -212,22 +238,26 @@ static void print_clear(struct page *page, const struct gathered *gathered)
 	print_field(page, "clear", list);
 }
 
+/* One finding has its reason beside it, several have it below. */
+static void print_reason(struct page *page, const char *ids, const char *reason)
+{
+	page_print(page, "  ");
+	if (strchr(ids, ',')) {
+		page_wrapped(page, ids, 2);
+		page_pad(page, 0, 2);
+	} else {
+		page_text(page, ids);
+		page_pad(page, text_width(ids), 26);
+	}
+	page_print(page, "  ");
+	page_wrapped(page, reason, strchr(ids, ',') ? 4 : 30);
+}
+
 static void print_not_judged(struct page *page, const struct gathered *gathered)
 {
-	const struct judgement *judgements = gathered->judgements.items;
-	bool first = true;
-
-	for (uint32_t i = 0; i < gathered->judgements.count; i++) {
-		if (strcmp(judgements[i].verdict, "not_judged") != 0)
-			continue;
-		page_print(page, first ? "\nNot judged\n" : "");
-		first = false;
-		page_print(page, "  ");
-		page_text(page, judgements[i].id);
-		page_pad(page, text_width(judgements[i].id), 26);
-		page_print(page, "  ");
-		page_wrapped(page, judgements[i].reason, 30);
-	}
+	if (verdict_count(gathered, "not_judged"))
+		page_print(page, "\nNot judged\n");
+	not_judged_each(page, gathered, print_reason);
 }
 
 /* ---- metrics ---- */
@@ -253,10 +283,9 @@ static void print_metrics(struct page *page, const struct gathered *gathered)
 		say_value(value, sizeof value, metric->value, metric->unit, metric->counted);
 		page_print(page, "  %s ", better(metric->direction));
 		page_text(page, metric->name);
-		page_pad(page, text_width(metric->name), 28);
+		page_pad(page, text_width(metric->name), METRIC_WIDTH);
 		page_print(page, " ");
-		page_pad(page, 0,
-			 VALUE_WIDTH > text_width(value) ? VALUE_WIDTH - text_width(value) : 0);
+		page_pad(page, text_width(value), VALUE_WIDTH);
 		page_text(page, value);
 		page_print(page, "  ");
 		if (*metric->about) {
@@ -268,29 +297,88 @@ static void print_metrics(struct page *page, const struct gathered *gathered)
 	}
 }
 
+/* ---- utilisation, saturation, errors; the course of metrics ---- */
+
+/* Where the name beside it tells what is counted. */
+static void say_number(char *to, size_t size, double value, const char *unit)
+{
+	say_value(to, size, value, strcmp(unit, "count") == 0 ? "none" : unit, "");
+}
+
+static void print_cell(struct page *page, const struct metric *metric, bool last)
+{
+	char value[80], cell[160] = "-";
+
+	if (metric) {
+		/* What is counted stands in the list of metrics; of a rate the unit is not whole without it. */
+		if (*metric->counted == '/')
+			say_value(value, sizeof value, metric->value, metric->unit,
+				  metric->counted);
+		else
+			say_number(value, sizeof value, metric->value, metric->unit);
+		snprintf(cell, sizeof cell, "%s %s", value, metric->name);
+	}
+	page_text(page, cell);
+	if (!last)
+		page_pad(page, text_width(cell), CELL_WIDTH);
+	page_print(page, last ? "\n" : "  ");
+}
+
+static void print_use(struct page *page, const struct gathered *gathered)
+{
+	struct use lines[USE_MOST];
+	uint32_t count = use_table(gathered, lines);
+
+	page_print(page, "\n  %-16s  %-*s  %-*s  errors\n", "resource", CELL_WIDTH, "utilisation",
+		   CELL_WIDTH, "saturation");
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = *lines[i].about ? lines[i].about : lines[i].resource;
+
+		page_print(page, "  ");
+		page_text(page, name);
+		page_pad(page, text_width(name), 16);
+		page_print(page, "  ");
+		for (int cell = 0; cell < USE_CELLS; cell++)
+			print_cell(page, lines[i].cells[cell], cell == USE_CELLS - 1);
+	}
+}
+
+static void print_over_time(struct page *page, const struct gathered *gathered)
+{
+	const struct metric *metrics = gathered->metrics.items;
+	bool first = true;
+
+	for (uint32_t i = 0; i < gathered->metrics.count; i++) {
+		struct spark spark;
+		char least[80], most[80];
+
+		/* What hardly moves is told by its mean. */
+		if (!sparkline(gathered, &metrics[i], &spark) || spark.flat)
+			continue;
+		if (first)
+			page_print(page, "\nOver the window, from lowest to highest\n");
+		first = false;
+		say_number(least, sizeof least, spark.least, metrics[i].unit);
+		say_value(most, sizeof most, spark.most, metrics[i].unit, metrics[i].counted);
+		page_print(page, "    ");
+		page_text(page, metrics[i].name);
+		page_pad(page, text_width(metrics[i].name), METRIC_WIDTH);
+		page_print(page, " %s  ", spark.text);
+		page_text(page, least);
+		page_print(page, " to ");
+		page_text(page, most);
+		page_print(page, "\n");
+	}
+}
+
 /* ---- data quality ---- */
-
-/* A late tick is missed by every section of its lane: one line for all of them. */
-static bool alike(const struct gaps *a, const struct gaps *b)
-{
-	return a->count == b->count && a->lost == b->lost && a->time == b->time &&
-	       strcmp(a->reason, b->reason) == 0 && strcmp(a->text, b->text) == 0;
-}
-
-static bool told_before(const struct gaps *gaps, uint32_t i)
-{
-	for (uint32_t n = 0; n < i; n++)
-		if (alike(&gaps[n], &gaps[i]))
-			return true;
-	return false;
-}
 
 static void print_sections(struct page *page, const struct gaps *gaps, uint32_t i, uint32_t count)
 {
 	const char *before = " in [";
 
 	for (uint32_t n = i; n < count; n++) {
-		if (!*gaps[n].instance || !alike(&gaps[n], &gaps[i]))
+		if (!*gaps[n].instance || !gaps_alike(&gaps[n], &gaps[i]))
 			continue;
 		page_print(page, "%s", before);
 		page_text(page, gaps[n].instance);
@@ -304,17 +392,18 @@ static void print_gaps(struct page *page, const struct gathered *gathered)
 	const struct gaps *gaps = gathered->gaps.items;
 
 	for (uint32_t i = 0; i < gathered->gaps.count; i++) {
-		char time[40];
+		char time[64];
 
-		if (told_before(gaps, i))
+		if (gaps_told_before(gaps, i))
 			continue;
-		say_duration(time, sizeof time, gaps[i].time);
+		say_gaps_time(time, sizeof time, &gaps[i]);
 		page_print(page, "  gap       %llu x ", (unsigned long long)gaps[i].count);
 		page_text(page, gaps[i].reason);
 		print_sections(page, gaps, i, gathered->gaps.count);
-		page_print(page, ", %s in all", time);
+		page_print(page, "%s", time);
 		if (gaps[i].lost)
-			page_print(page, ", %llu instants lost", (unsigned long long)gaps[i].lost);
+			page_print(page, ", %llu instant%s lost", (unsigned long long)gaps[i].lost,
+				   gaps[i].lost == 1 ? "" : "s");
 		if (*gaps[i].text) {
 			page_print(page, ": ");
 			page_text(page, gaps[i].text);
@@ -346,34 +435,76 @@ static void print_notes(struct page *page, const struct gathered *gathered)
 
 static void print_quality(struct page *page, const struct gathered *gathered)
 {
-	double window = (double)(gathered->last - gathered->first);
+	double own = own_share(gathered);
 
 	page_print(page, "\nData quality\n");
 	if (!gathered->gaps.count)
 		page_print(page, "  gaps      none\n");
 	print_gaps(page, gathered);
 	print_notes(page, gathered);
-	if (gathered->own_first > 0 && window > 0)
-		page_print(page, "  own cost  %.2f %% of one CPU\n",
-			   gathered->own_cpu / window * 100);
+	if (own >= 0)
+		page_print(page, "  own cost  %.2f %% of one CPU\n", own * 100);
 	if (gathered->end_reason) {
 		page_print(page, "  ended     ");
 		page_text(page, gathered->end_reason);
 		page_print(page, "\n");
 	} else {
-		page_print(page,
-			   "  ended     without an end record: it was cut off, or still grows\n");
+		page_print(
+			page,
+			"  ended     without an end record: it goes on in another file, still grows, or was cut off\n");
 	}
 }
 
 void report_text(struct page *page, const struct gathered *gathered)
 {
 	print_first_line(page, gathered);
-	print_host(page, gathered);
+	text_host(page, gathered);
 	print_window(page, gathered);
-	print_findings(page, gathered);
+	findings_each(page, gathered, print_finding);
+	ignored_each(page, gathered, print_ignored);
 	print_clear(page, gathered);
 	print_not_judged(page, gathered);
+	print_use(page, gathered);
 	print_metrics(page, gathered);
+	print_over_time(page, gathered);
 	print_quality(page, gathered);
+}
+
+/* ---- in brief ---- */
+
+static bool is_fact(const struct finding *finding)
+{
+	return strcmp(finding->severity, "info") == 0;
+}
+
+static void brief_finding(struct page *page, const struct gathered *gathered,
+			  const struct finding *finding, bool said)
+{
+	if (!is_fact(finding))
+		print_finding(page, gathered, finding, said);
+}
+
+static void brief_fact(struct page *page, const struct gathered *gathered,
+		       const struct finding *finding, bool said)
+{
+	char text[1024];
+
+	(void)gathered, (void)said;
+	if (!is_fact(finding))
+		return;
+	field(page, finding->severity);
+	snprintf(text, sizeof text, "%s (%s)", finding->title, finding->id);
+	page_wrapped(page, text, INDENT);
+}
+
+void report_brief(struct page *page, const struct gathered *gathered)
+{
+	char verdicts[96];
+
+	say_verdicts(verdicts, sizeof verdicts, gathered);
+	page_print(page, "%s\n", verdicts);
+	findings_each(page, gathered, brief_finding);
+	page_print(page, "\n");
+	findings_each(page, gathered, brief_fact);
+	print_gaps(page, gathered);
 }

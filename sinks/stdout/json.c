@@ -11,63 +11,21 @@ static bool json_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void json_unit(struct out *out, uint32_t unit)
-{
-	static const char hex[] = "0123456789abcdef";
-	char *to;
-
-	out_need(out, 6);
-	to = out->bytes + out->used;
-	memcpy(to, "\\u", 2);
-	for (int i = 0; i < 4; i++)
-		to[2 + i] = hex[unit >> (12 - 4 * i) & 15];
-	out->used += 6;
-}
-
-/* One character that is not plain, as UTF-16 has it where it is escaped. */
-static const unsigned char *json_escape(struct out *out, const unsigned char *p,
-					const unsigned char *end)
-{
-	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	uint32_t code;
-	unsigned length = sonde_utf8(p, end, &code);
-
-	if (!length) {
-		out_add(out, "\xef\xbf\xbd", 3);
-		return p + 1;
-	}
-	for (const char *s = shorts; code < 0x80 && *s; s += 2) {
-		if ((uint32_t)*s == code) {
-			char two[2] = { '\\', s[1] };
-
-			out_add(out, two, 2);
-			return p + 1;
-		}
-	}
-	if (!sonde_hidden(code)) {
-		out_add(out, (const char *)p, length);
-	} else if (code < 0x10000) {
-		json_unit(out, code);
-	} else {
-		json_unit(out, 0xd800 + ((code - 0x10000) >> 10));
-		json_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
-	}
-	return p + length;
-}
-
 void json_string(struct out *out, const char *bytes, size_t length)
 {
-	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
+	const char *p = bytes, *end = p + length;
 
 	out_char(out, '"');
 	while (p < end) {
-		const unsigned char *run = p;
+		const char *run = p;
 
-		while (p < end && json_plain(*p))
+		while (p < end && json_plain((unsigned char)*p))
 			p++;
-		out_add(out, (const char *)run, (size_t)(p - run));
-		if (p < end)
-			p = json_escape(out, p, end);
+		out_add(out, run, (size_t)(p - run));
+		if (p < end) {
+			out_need(out, SONDE_JSON_MOST);
+			out->used += sonde_json_next(&p, end, out->bytes + out->used);
+		}
 	}
 	out_char(out, '"');
 }

@@ -1,8 +1,6 @@
 /* msgpack (github.com/msgpack/msgpack, spec.md), one map a row with the names that JSON has. Texts
  * that are UTF-8 are str, others bin, so that no byte is lost. */
-#include <msgpack/pack.h>
-
-#include <sonde/escape.h>
+#include <sonde/msgpack.h>
 
 #include "format.h"
 
@@ -12,41 +10,10 @@ static int pack_append(void *out, const char *bytes, size_t length)
 	return 0;
 }
 
-static bool pack_is_utf8(const char *bytes, size_t length)
-{
-	const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
-	uint32_t code;
-	unsigned n;
-
-	while (p < end) {
-		n = sonde_utf8(p, end, &code);
-		if (!n)
-			return false;
-		p += n;
-	}
-	return true;
-}
-
-static void pack_bytes(msgpack_packer *packer, const char *bytes, size_t length)
-{
-	if (pack_is_utf8(bytes, length)) {
-		msgpack_pack_str(packer, length);
-		msgpack_pack_str_body(packer, bytes, length);
-	} else {
-		msgpack_pack_bin(packer, length);
-		msgpack_pack_bin_body(packer, bytes, length);
-	}
-}
-
-static void pack_text(msgpack_packer *packer, const char *text)
-{
-	pack_bytes(packer, text, strlen(text));
-}
-
 static void pack_value(msgpack_packer *packer, const struct value *value)
 {
 	if (value->type == SONDE_STR)
-		pack_bytes(packer, value->bytes, value->length);
+		sonde_pack_bytes(packer, value->bytes, value->length);
 	else if (value->type == SONDE_U64)
 		msgpack_pack_uint64(packer, value->u64);
 	else if (value->type == SONDE_I64)
@@ -88,44 +55,13 @@ static void pack_columns(msgpack_packer *packer, const struct render *render,
 			pack_column(packer, render, &plan->columns[i], view, row);
 }
 
-static void pack_tags(msgpack_packer *packer, const struct sonde_stream_header *header)
-{
-	if (!header->ntags)
-		return;
-	pack_text(packer, "tags");
-	msgpack_pack_map(packer, header->ntags);
-	for (uint32_t i = 0; i < header->ntags; i++) {
-		pack_text(packer, header->tags[i].name);
-		pack_text(packer, header->tags[i].value);
-	}
-}
-
 static void pack_head(struct render *render, const struct sonde_view *view)
 {
 	msgpack_packer packer;
 
 	render->head.used = 0;
 	msgpack_packer_init(&packer, &render->head, pack_append);
-	msgpack_pack_map(&packer, view->header->ntags ? 11 : 10);
-	pack_text(&packer, "time");
-	msgpack_pack_int64(&packer, view->realtime);
-	pack_text(&packer, "boottime");
-	msgpack_pack_uint64(&packer, view->begin);
-	pack_text(&packer, "host");
-	pack_text(&packer, view->header->host);
-	pack_text(&packer, "boot");
-	pack_text(&packer, view->header->boot_id);
-	pack_tags(&packer, view->header);
-	pack_text(&packer, "instance");
-	pack_text(&packer, view->instance);
-	pack_text(&packer, "sequence");
-	msgpack_pack_uint64(&packer, view->sequence);
-	pack_text(&packer, "table");
-	pack_text(&packer, view->schema->name);
-	pack_text(&packer, "hash");
-	msgpack_pack_str(&packer, 16);
-	out_hash(&render->head, view->schema->hash);
-	pack_text(&packer, "keys");
+	sonde_pack_head(&packer, view);
 }
 
 static void msgpack_view(struct render *render, struct plan *plan, const struct sonde_view *view)
@@ -141,7 +77,7 @@ static void msgpack_view(struct render *render, struct plan *plan, const struct 
 
 		out_add(&render->out, render->head.bytes, render->head.used);
 		pack_columns(&packer, render, plan, 0, plan->nkeys, view, row);
-		pack_text(&packer, "values");
+		sonde_pack_text(&packer, "values");
 		pack_columns(&packer, render, plan, plan->nkeys, plan->ncolumns, view, row);
 	}
 }

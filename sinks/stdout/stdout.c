@@ -35,21 +35,21 @@ static bool is_path(const struct conf *conf)
 	return strcmp(conf->path, "-") != 0;
 }
 
-/* What waits was written, or is waited for: said once. A slow reader is none of the log's business,
- * and EPIPE is the reader's way to say that it has enough. */
+/* What waits was written, or why not was said once, and an agent waits for better times. A slow
+ * reader is none of the log's business, and EPIPE is the reader's way to say that it has enough. */
 static int write_out(struct sonde_instance *self)
 {
 	const struct conf *conf = self->conf;
 	struct state *state = self->state;
 	int err = out_write(&state->render.out);
 
-	if (err == -EPIPE || err == -EAGAIN || err == -EBADF)
+	if (err == -EPIPE || err == -EAGAIN)
 		return err;
 	if (err && state->said != -err)
-		sonde_log(self, SONDE_WARNING, "%s: %s; waiting",
-			  is_path(conf) ? conf->path : "stdout", strerror(-err));
+		sonde_log(self, SONDE_WARNING, "%s: %s", is_path(conf) ? conf->path : "stdout",
+			  strerror(-err));
 	state->said = -err;
-	return err == -ENOSPC ? err : err ? -EAGAIN : 0;
+	return err && err != -EBADF ? -ENOSPC : err;
 }
 
 /* Nothing more is taken while there is something that could not be written. */
@@ -114,6 +114,8 @@ static int end_line(int fd, uint64_t size)
 	return last == '\n' || write(fd, "\n", 1) == 1 ? 0 : -errno;
 }
 
+static const char is_recording[] = "it is a recording; choose another name";
+
 static int prepare_file(struct sonde_instance *self, int fd, bool replace)
 {
 	const struct conf *conf = self->conf;
@@ -125,8 +127,7 @@ static int prepare_file(struct sonde_instance *self, int fd, bool replace)
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	if (sonde_is_recording(fd)) {
-		sonde_log(self, SONDE_ERROR, "path = %s: it is a recording; choose another name",
-			  conf->path);
+		sonde_log(self, SONDE_ERROR, "path = %s: %s", conf->path, is_recording);
 		return -EEXIST;
 	}
 	if (replace)
@@ -198,6 +199,18 @@ static int start(struct sonde_instance *self)
 	return 0;
 }
 
+/* A start empties or makes the file. */
+static int check(struct sonde_instance *self)
+{
+	const struct conf *conf = self->conf;
+	int err = is_path(conf) ? sonde_may_write(conf->path) : 0;
+
+	if (err)
+		sonde_log(self, SONDE_ERROR, "path = %s: %s", conf->path,
+			  err == -EEXIST ? is_recording : strerror(-err));
+	return err;
+}
+
 static void stop(struct sonde_instance *self)
 {
 	const struct conf *conf = self->conf;
@@ -245,4 +258,4 @@ static const struct sonde_sink_ops ops = {
 
 SONDE_SINK(stdout, "rows as JSON, msgpack, CSV, logfmt, influx lines, tables or the stream itself",
 	   ops, .options = SONDE_OPTIONS(options), .conf_size = sizeof(struct conf),
-	   .state_size = sizeof(struct state), .start = start, .stop = stop);
+	   .state_size = sizeof(struct state), .check = check, .start = start, .stop = stop);

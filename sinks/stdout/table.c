@@ -39,8 +39,11 @@ static const char *table_unit(const struct render *render, const struct sonde_co
 	uint32_t mul = render->plans.scaled ? 1 : column->scale_mul;
 	uint32_t div = render->plans.scaled ? 1 : column->scale_div;
 
+	/* "ways[ways]" says nothing that "ways" does not. */
 	if (column->unit == SONDE_BASE_COUNT)
-		return column->counted ? column->counted : "";
+		return column->counted && strcmp(column->counted, column->name) != 0
+			       ? column->counted
+			       : "";
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (units[i].unit == column->unit && units[i].mul == mul && units[i].div == div)
 			return units[i].name;

@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sonde/address.h>
 #include <sonde/plugin.h>
-
-#include "address.h"
 
 enum {
 	BATCH = 16,
@@ -170,10 +169,10 @@ static int listen_on(const struct conf *conf, const struct addrinfo *address)
 	if (fd < 0)
 		return -errno;
 	if (address->ai_family == AF_INET6)
-		socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	if (socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)conf->buffer))
-		socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)conf->buffer);
-	err = socket_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+		sonde_socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	if (sonde_socket_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)conf->buffer))
+		sonde_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)conf->buffer);
+	err = sonde_socket_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (!err && bind(fd, address->ai_addr, address->ai_addrlen))
 		err = -errno;
 	if (!err)
@@ -192,7 +191,7 @@ static int open_socket(struct sonde_instance *self)
 	int fd = -EADDRNOTAVAIL;
 	char why[256];
 
-	if (address_find(conf->listen, true, &list, why, sizeof why)) {
+	if (sonde_address_find(conf->listen, SOCK_DGRAM, true, &list, why, sizeof why)) {
 		sonde_log(self, SONDE_ERROR, "listen = %s: %s", conf->listen, why);
 		return -EINVAL;
 	}
@@ -210,16 +209,23 @@ static int open_socket(struct sonde_instance *self)
 	return 0;
 }
 
-static int start(struct sonde_instance *self)
+static int look_at_conf(struct sonde_instance *self)
 {
 	const struct conf *conf = self->conf;
-	struct state *state = self->state;
 	int err = parse_allow(self);
 
 	if (!err && *conf->interface && !if_nametoindex(conf->interface)) {
 		sonde_log(self, SONDE_ERROR, "interface = %s: there is none", conf->interface);
 		err = -ENODEV;
 	}
+	return err;
+}
+
+static int start(struct sonde_instance *self)
+{
+	struct state *state = self->state;
+	int err = look_at_conf(self);
+
 	if (!err)
 		err = sonde_grow(self, &state->buffers, BATCH * DATAGRAM_SIZE);
 	return err ? err : open_socket(self);
@@ -232,6 +238,22 @@ static void stop(struct sonde_instance *self)
 	if (state->socket)
 		close(state->socket - 1);
 	state->socket = 0;
+}
+
+/* An agent that runs has the address, while its new configuration is checked. */
+static int check(struct sonde_instance *self)
+{
+	const struct conf *conf = self->conf;
+	int err = look_at_conf(self);
+
+	if (!err)
+		err = open_socket(self);
+	stop(self);
+	if (err != -EADDRINUSE)
+		return err;
+	sonde_log(self, SONDE_NOTICE, "listen = %s: the address is in use, by an agent that runs?",
+		  conf->listen);
+	return 0;
 }
 
 /* SO_RXQ_OVFL: how many the socket has dropped so far, as 32 bits. */
@@ -343,5 +365,5 @@ static const struct sonde_option options[] = {
 static const struct sonde_source_ops ops = { .poll = wait_and_receive };
 
 SONDE_SOURCE(udp, "datagrams of other hosts' sink udp", ops, .options = SONDE_OPTIONS(options),
-	     .conf_size = sizeof(struct conf), .state_size = sizeof(struct state), .start = start,
-	     .stop = stop);
+	     .conf_size = sizeof(struct conf), .state_size = sizeof(struct state), .check = check,
+	     .start = start, .stop = stop);

@@ -5,9 +5,8 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <sonde/address.h>
 #include <sonde/plugin.h>
-
-#include "address.h"
 
 /* RFC 791 and RFC 8200 headers, and UDP's eight bytes. */
 enum { HEADERS_V4 = 28, HEADERS_V6 = 48 };
@@ -42,12 +41,12 @@ static int say(struct sonde_instance *self, enum saying saying, int err, const c
 static int prepare(const struct conf *conf, int fd, int family)
 {
 	bool v6 = family == AF_INET6;
-	int err = v6 ? socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
-		     : socket_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+	int err = v6 ? sonde_socket_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
+		     : sonde_socket_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
 
 	if (!err)
-		err = v6 ? socket_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, (int)conf->ttl)
-			 : socket_set(fd, IPPROTO_IP, IP_MULTICAST_TTL, (int)conf->ttl);
+		err = v6 ? sonde_socket_set(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, (int)conf->ttl)
+			 : sonde_socket_set(fd, IPPROTO_IP, IP_MULTICAST_TTL, (int)conf->ttl);
 	if (!err && *conf->interface &&
 	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, conf->interface,
 		       (socklen_t)strlen(conf->interface) + 1))
@@ -80,7 +79,7 @@ static int open_socket(struct sonde_instance *self, char *why, size_t size)
 	struct state *state = self->state;
 	struct addrinfo *list;
 	int fd = -EADDRNOTAVAIL;
-	int err = address_find(conf->address, false, &list, why, size);
+	int err = sonde_address_find(conf->address, SOCK_DGRAM, false, &list, why, size);
 
 	if (err)
 		return err == EAI_AGAIN ? -EAGAIN : -EINVAL;
@@ -120,6 +119,15 @@ static void stop(struct sonde_instance *self)
 	if (state->socket)
 		close(state->socket - 1);
 	state->socket = 0;
+}
+
+/* Nothing is sent by a start. */
+static int check(struct sonde_instance *self)
+{
+	int err = start(self);
+
+	stop(self);
+	return err;
 }
 
 /* A refusal is the answer to the datagram before: the one at hand was not sent yet. */
@@ -234,5 +242,5 @@ static const struct sonde_sink_ops ops = {
 };
 
 SONDE_SINK(udp, "datagrams to another host's sonde receive", ops, .options = SONDE_OPTIONS(options),
-	   .conf_size = sizeof(struct conf), .state_size = sizeof(struct state), .start = start,
-	   .stop = stop);
+	   .conf_size = sizeof(struct conf), .state_size = sizeof(struct state), .check = check,
+	   .start = start, .stop = stop);
