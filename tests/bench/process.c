@@ -1,20 +1,30 @@
-/* What the collector `process` costs beside the bare minimum: one pread(2) of each of the same files, descriptors kept, one
- * warm buffer. Usage: process COUNT [ours|bare ROUNDS]. Starts processes that sleep until COUNT exist (or as many more than
- * there are), samples all, and prints ratio, smallest and largest of 11 alternating pairs, microseconds of CPU time for a
- * process of ours and of the bare reads, the number of processes, values a process. With a side and rounds it does only
- * that, for callgrind and strace. */
+/* What the collector `process` costs beside the bare minimum: one pread(2) of each of the same files, as many descriptors
+ * kept, the others opened and closed, one warm buffer. Usage: process COUNT [ours|bare|bpf ROUNDS]. Starts processes that sleep
+ * until COUNT exist (or as many more than there are), samples all, and prints ratio, smallest and largest of 11 alternating
+ * pairs, microseconds of CPU time for a process of ours and of the bare reads, the number of processes, values a process. With
+ * a side and rounds it does only that, for callgrind and strace; bpf is the sample by the task iterator, of which it prints
+ * microseconds a process, processes, and in KiB its own memory and the kernel's slab. */
+#include "plugins/process/bpf.c"
+#include "plugins/process/cmdline.c"
+#include "plugins/process/events.c"
+#include "plugins/process/match.c"
 #include "plugins/process/parse.c"
 #include "plugins/process/process.c"
+#include "plugins/process/records.c"
 #include "plugins/process/row.c"
+#include "plugins/process/saved.c"
 #include "plugins/process/select.c"
 #include "plugins/process/table.c"
 #include "plugins/process/tasks.c"
+#include "plugins/process/texts.c"
 #include "plugins/process/threads.c"
+#include "plugins/process/tree.c"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,15 +33,18 @@
 #include "core/schema.h"
 #include "host/files.h"
 
-enum { PAIRS = 11, MOST = 20000, ENOUGH = 4000 };
+enum { PAIRS = 11, MOST = 20000, ENOUGH = 4000, RESERVED = 256 };
 
 static struct files files;
 static struct sonde_frame frame;
 static pid_t sleepers[MOST];
-static int descriptors[MOST * TASK_FILES];
-static int nsleepers, ndescriptors;
+static struct {
+	char path[32];
+	int fd; /* -1: opened for each read */
+} bare_files[MOST * TASK_FILES];
+static int nsleepers, nbare;
 static const char *const all_files[] = { "stat status schedstat io" };
-static struct conf conf = { .files = { all_files, 1, 0 }, .max = MOST };
+static struct conf conf = { .files = { all_files, 1, 0 }, .max = MOST, .source = SOURCE_PROC };
 static struct state state;
 
 /* The host: its real file service and arena. */
@@ -53,8 +66,17 @@ static int host_grow(struct sonde_instance *self, void **block, uint64_t size)
 	(void)self;
 	if (*block)
 		return 0;
-	*block = calloc(MOST, 256);
-	return *block && size <= MOST * UINT64_C(256) ? 0 : -ENOMEM;
+	*block = calloc(1, size + MOST * 256);
+	return *block ? 0 : -ENOMEM;
+}
+
+static int64_t host_obtain(struct sonde_instance *self, const char *name,
+			   int64_t (*call)(void *context, void *buffer, uint64_t size),
+			   void *context, void *buffer, uint64_t size)
+{
+	(void)self;
+	(void)name;
+	return call(context, buffer, size);
 }
 
 static void host_say(struct sonde_instance *self, const char *message)
@@ -93,10 +115,18 @@ static const struct sonde_host host = {
 	.list = host_list,
 	.row = frame_row,
 	.partial = host_partial,
+	.obtain = host_obtain,
 };
-static struct sonde_instance self = {
-	.host = &host, .conf = &conf, .state = &state, .name = "process", .root = ""
-};
+static struct utsname kernel;
+static const struct sonde_stream_header header = { .kernel = kernel.release,
+						   .user_hz = 100,
+						   .page_size = 4096 };
+static struct sonde_instance self = { .host = &host,
+				      .conf = &conf,
+				      .state = &state,
+				      .name = "process",
+				      .root = "",
+				      .header = &header };
 
 static void sample_ours(void)
 {
@@ -108,9 +138,16 @@ static void sample_bare(void)
 {
 	static char buffer[1 << 16];
 
-	for (int i = 0; i < ndescriptors; i++)
-		if (pread(descriptors[i], buffer, sizeof buffer, 0) < 0)
+	for (int i = 0; i < nbare; i++) {
+		int fd = bare_files[i].fd;
+
+		if (fd < 0)
+			fd = open(bare_files[i].path, O_RDONLY | O_CLOEXEC);
+		if (pread(fd, buffer, sizeof buffer, 0) < 0)
 			errno = 0;
+		if (bare_files[i].fd < 0)
+			close(fd);
+	}
 }
 
 static int count_processes(void)
@@ -151,14 +188,15 @@ static void end_sleepers(void)
 static void open_bare(void)
 {
 	static const char *const names[TASK_FILES] = { "stat", "status", "schedstat", "io" };
-	char path[64];
+	uint32_t kept = self.descriptors / TASK_FILES;
 
 	for (uint32_t i = 0; i < state.tasks.count; i++) {
-		for (int which = 0; which < TASK_FILES; which++) {
-			snprintf(path, sizeof path, "/proc/%u/%s",
+		for (int which = 0; which < TASK_FILES; which++, nbare++) {
+			char *path = bare_files[nbare].path;
+
+			snprintf(path, sizeof bare_files->path, "/proc/%u/%s",
 				 state.tasks.task[state.tasks.order[i]].pid, names[which]);
-			descriptors[ndescriptors] = open(path, O_RDONLY | O_CLOEXEC);
-			ndescriptors += descriptors[ndescriptors] >= 0;
+			bare_files[nbare].fd = i < kept ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		}
 	}
 }
@@ -216,7 +254,7 @@ static int set_up(int count)
 {
 	char why[256] = "";
 
-	files_budget(MOST * TASK_FILES);
+	files_budget(self.descriptors);
 	if (files_open(&files, ""))
 		return 1;
 	for (int i = 0; i < PROCESS_TABLES; i++) {
@@ -237,6 +275,29 @@ static int set_up(int count)
 	return 0;
 }
 
+/* KiB; 0 where the file does not tell. */
+static unsigned long kib_of(const char *path, const char *key)
+{
+	FILE *file = fopen(path, "r");
+	char line[256];
+	unsigned long value = 0;
+
+	while (file && fgets(line, sizeof line, file))
+		if (strncmp(line, key, strlen(key)) == 0)
+			value = strtoul(line + strlen(key), NULL, 10);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void tell_bpf(int rounds)
+{
+	double us = state.bpf.on ? cost(sample_ours, rounds) / state.tasks.count : -1;
+
+	printf("%.3f %u %lu %lu\n", us, state.tasks.count, kib_of("/proc/self/status", "VmRSS:"),
+	       kib_of("/proc/meminfo", "Slab:"));
+}
+
 int main(int argc, char **argv)
 {
 	struct rlimit limit;
@@ -249,10 +310,17 @@ int main(int argc, char **argv)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	self.descriptors =
+		limit.rlim_cur > 2 * RESERVED ? (uint32_t)(limit.rlim_cur - RESERVED) / 2 : 1;
+	uname(&kernel);
+	if (argc == 4 && strcmp(argv[2], "bpf") == 0)
+		conf.source = SOURCE_BPF;
 	status = set_up(atoi(argv[1]));
-	if (!status)
+	if (!status && conf.source == SOURCE_PROC)
 		open_bare();
-	if (!status && argc == 2)
+	if (!status && conf.source == SOURCE_BPF)
+		tell_bpf(atoi(argv[3]));
+	else if (!status && argc == 2)
 		compare();
 	else if (!status)
 		cost(strcmp(argv[2], "bare") == 0 ? sample_bare : sample_ours, atoi(argv[3]));

@@ -11,9 +11,11 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 {
 	struct state *state = self->state;
 
-	if (++state->samples == 3)
+	if (++state->samples == 3) {
+		sonde_log(self, SONDE_NOTICE, "from here on");
 		for (;;)
 			pause();
+	}
 	return one_row(self, frame);
 }
 

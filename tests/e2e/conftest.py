@@ -3,6 +3,7 @@
 SONDE_BUILD names the build folder (default: build), SONDE_SHARED the folder with cases and captures (default: ../shared).
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -79,6 +80,31 @@ def sonde(build):
 
 
 @pytest.fixture
+def open_folder(tmp_path):
+    """A folder in which any user may work, below a path that any user may walk; as an ordinary user one's own."""
+    place = tmp_path / "open"
+    place.mkdir()
+    place.chmod(0o777)
+    for folder in [tmp_path, *tmp_path.parents] if os.getuid() == 0 else []:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    return place
+
+
+@pytest.fixture
+def profile(sonde, open_folder):
+    """profile(*command) -> what `sonde profile` returned, and the recording; user= runs it as another one."""
+
+    def run(*command, user=None, options=()):
+        if user and os.getuid():
+            pytest.skip("only root can become another user")
+        path = open_folder / "p.sonde"
+        done = sonde("profile", "-q", *options, "-o", path, "--", *command, user=user, cwd=open_folder)
+        return done, path
+
+    return run
+
+
+@pytest.fixture
 def wait_until():
     """wait_until(condition, timeout=10) polls until condition() is true and returns what it returned; else fails."""
 
@@ -91,6 +117,54 @@ def wait_until():
             if time.monotonic() > end:
                 pytest.fail(f"not so within {timeout} s: {getattr(condition, '__doc__', None) or condition}")
             time.sleep(step)
+
+    return wait
+
+
+@pytest.fixture
+def cgroup():
+    """cgroup(mount, name) makes one; all are removed in the end, with what runs in them ended before."""
+    made = []
+
+    def make(mount, name):
+        if mount is None:
+            pytest.skip("no cgroups of this kind are mounted here")
+        path = mount / f"sonde-test-{os.getpid()}" / name
+        for each in [*reversed(path.relative_to(mount).parents), path.relative_to(mount)][1:]:
+            each = mount / each
+            try:
+                each.mkdir()
+                made.append(each)
+            except FileExistsError:
+                pass
+            except OSError as error:
+                pytest.skip(f"no cgroup can be made in {mount}: {error.strerror}")
+        return path
+
+    yield make
+    for each in reversed(made):
+        for _ in range(100):
+            try:
+                each.rmdir()
+                break
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.05)
+
+
+@pytest.fixture
+def caught_up(sonde, wait_until):
+    """caught_up(path, table) waits until the recording holds rows of this table from an instant that began after the call."""
+
+    def wait(path, table):
+        moment = time.time_ns()
+
+        def found():
+            rows = [json.loads(line) for line in sonde("cat", "--json", "-t", table, path).stdout.splitlines()]
+            return rows and rows[-1]["time"] > moment
+
+        wait_until(found, timeout=30)
 
     return wait
 

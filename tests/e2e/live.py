@@ -1,4 +1,4 @@
-"""What tests of the running agent share."""
+"""What tests of the running agent and of the verbs that read recordings share."""
 
 import json
 
@@ -19,3 +19,11 @@ def sanitized(build):
     """Whether sonde was built with a sanitizer: its memory, threads, start and crashes are not sonde's then."""
     program = (build / "sonde").read_bytes()
     return b"__asan_init" in program or b"__tsan_init" in program
+
+
+def document(sonde, verb, path):
+    """What this verb has to say of a recording, as JSON."""
+    done = sonde(verb, "--json", path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)

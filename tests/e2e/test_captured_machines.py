@@ -30,6 +30,25 @@ NET = [
     )
     for what in kinds.split()
 ]
+SOFTNET = {0: "processed", 1: "dropped", 2: "time_squeeze", 9: "received_rps", 10: "flow_limit_count", 11: "backlog_len"}
+# Of /proc/net/snmp, netstat and snmp6: what is read.
+STACK = {
+    prefix + key: f"{column}_{snake}"
+    for prefix, column, keys in (
+        ("Ip", "ip", "InReceives InHdrErrors InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmFails FragFails"),
+        ("Tcp", "tcp", "ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab InSegs OutSegs RetransSegs InErrs OutRsts "
+         "InCsumErrors"),
+        ("Udp", "udp", "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors MemErrors"),
+        ("Udp6", "udp6", "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors"),
+        ("TcpExt", "tcp", "SyncookiesSent SyncookiesFailed ListenOverflows ListenDrops PruneCalled RcvPruned"),
+        ("TcpExtTCP", "tcp", "ReqQFullDrop Timeouts SynRetrans FastRetrans SlowStartRetrans LostRetransmit LossProbes SpuriousRTOs "
+         "RetransFail DSACKRecv OFOQueue RcvCollapsed RcvQDrop BacklogDrop ToZeroWindowAdv ZeroWindowDrop MemoryPressures "
+         "MemoryPressuresChrono AbortOnMemory AbortOnTimeout TimeWaitOverflow"),
+        ("IpExt", "ip", "InOctets OutOctets"),
+    )
+    for key in keys.split()
+    for snake in [re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=Q)(?=[A-Z][a-z])", "_", re.sub("^(DSACK|OFO)", r"\1_", key)).lower()]
+}
 SCHED_CPU = {0: "yld_count", 2: "sched_count", 3: "sched_goidle", 4: "ttwu_count", 5: "ttwu_local", 6: "run_time",
              7: "run_delay", 8: "pcount"}
 # Documentation/scheduler/sched-stats.rst; the order of groups is that of enum cpu_idle_type.
@@ -138,7 +157,7 @@ def disk(root):
     for words in lines_of(root / "proc/diskstats"):
         values = ints(words[3:])
         if len(values) >= 11:
-            rows["disk", int(words[0]), int(words[1]), words[2]] = dict(zip(DISK, values))
+            rows["disk", int(words[0]), int(words[1]), words[2], 0] = dict(zip(DISK, values))  # no /sys/class/block in these
     return rows
 
 
@@ -147,10 +166,25 @@ def net(root):
     for line in (text_of(root / "proc/1/net/dev") or "").splitlines()[2:]:
         name, _, values = line.rpartition(":")
         rows["net", name.strip()] = dict(zip(NET, ints(values.split())))
+    online = cpu_list(text_of(root / "sys/devices/system/cpu/online") or "")
+    for number, words in enumerate(lines_of(root / "proc/1/net/softnet_stat")):
+        fields = [int(word, 16) for word in words]
+        cpu = fields[12] if len(fields) > 12 else online[number] if number < len(online) else number
+        rows["net_softnet", cpu] = {name: fields[i] for i, name in SOFTNET.items() if i < len(fields)}
+    said = {}
+    for name in ("snmp", "netstat"):
+        lines = lines_of(root / "proc/1/net" / name)
+        for names, values in zip(lines[::2], lines[1::2]):
+            said.update({names[0].rstrip(":") + key: int(value) for key, value in zip(names[1:], values[1:])})
+    said.update({words[0]: int(words[1]) for words in lines_of(root / "proc/1/net/snmp6") if words[0].startswith("Udp6")})
+    found = {column: said[key] for key, column in STACK.items() if key in said}
+    if found:
+        rows["net_stack",] = found
     return rows
 
 
 def buddyinfo(root):
+    """Without fragmentation: a tree does not tell its page size."""
     rows = {}
     for words in lines_of(root / "proc/buddyinfo"):
         rows["buddyinfo", int(words[1].rstrip(",")), words[3]] = {f"order{i}": n for i, n in enumerate(ints(words[4:]))}
@@ -213,6 +247,12 @@ def numa(root):
             row["has_memory"] = int(node in cpu_list(has_memory))
         if (cpulist := text_of(path / "cpulist")) is not None:
             row["cpulist"] = cpulist.rstrip("\n")
+        for tier in (root / "sys/devices/virtual/memory_tiering").glob("memory_tier[0-9]*"):
+            if node in cpu_list(text_of(tier / "nodelist") or ""):
+                row["tier"] = int(tier.name[11:])
+        for name in ("read_latency", "write_latency", "read_bandwidth", "write_bandwidth"):
+            if (value := text_of(path / "access0/initiators" / name)) is not None:
+                row[name] = int(value)
         rows["numa", node] = row
         distances = (text_of(path / "distance") or "").split()
         if len(distances) == len(online):
@@ -234,6 +274,145 @@ def thp(root):
     return rows
 
 
+def irq(root):
+    """By the headings' CPUs; a lone number is of none of them."""
+    rows, lines = {}, (text_of(root / "proc/interrupts") or "").splitlines()
+    online = [int(word[3:]) for word in lines[0].split()] if lines else None
+    for line in lines[1:]:
+        name, _, rest = line.strip().partition(":")
+        counts = ints(rest.split()[: len(online)])
+        if not any(counts):
+            continue
+        rows["irq", name] = {"total": sum(counts) % 2**32}
+        if description := rest.split(None, len(counts))[len(counts):]:
+            rows["irq", name]["description"] = description[0].strip()
+        if len(counts) == len(online):
+            rows.update({("irq_cpu", name, cpu): {"count": count} for cpu, count in zip(online, counts) if count})
+    lines = (text_of(root / "proc/softirqs") or "").splitlines()
+    possible = [int(word[3:]) for word in lines[0].split()] if lines else []
+    for name, *counts in filter(None, map(str.split, lines[1:])):
+        for cpu, count in zip(possible, counts):
+            if online is None or cpu in online:
+                rows.setdefault(("softirq", cpu), {})[name.rstrip(":").lower()] = int(count)
+    return rows
+
+
+CGROUP_V2 = {
+    "cpu.stat": {"usage_usec": ("usage", 1000), "user_usec": ("user", 1000), "system_usec": ("system", 1000),
+                 "nice_usec": ("nice", 1000), "nr_periods": ("nr_periods", 1), "nr_throttled": ("nr_throttled", 1),
+                 "throttled_usec": ("throttled", 1000), "nr_bursts": ("nr_bursts", 1), "burst_usec": ("burst", 1000)},
+    "memory.events": {key: (f"events_{key}", 1) for key in "low high max oom oom_kill oom_group_kill".split()},
+    "pids.events": {"max": ("pids_events_max", 1)},
+}
+CGROUP_V1 = {
+    "cpu.stat": {"nr_periods": ("nr_periods", 1), "nr_throttled": ("nr_throttled", 1), "throttled_time": ("throttled", 1),
+                 "nr_bursts": ("nr_bursts", 1), "burst_time": ("burst", 1)},
+    "memory.oom_control": {"oom_kill": ("events_oom_kill", 1)},
+    "pids.events": {"max": ("pids_events_max", 1)},
+}
+# Files of one number, in either version.
+CGROUP_NUMBERS = {
+    "memory.current": "memory_current", "memory.peak": "memory_peak", "memory.swap.current": "memory_swap_current",
+    "memory.max": "memory_max", "memory.high": "memory_high", "memory.swap.max": "memory_swap_max", "cpu.weight": "cpu_weight",
+    "pids.current": "pids_current", "pids.max": "pids_max", "cpuacct.usage": "usage", "cpu.shares": "cpu_shares",
+    "cpu.cfs_quota_us": "cpu_quota", "cpu.cfs_period_us": "cpu_period", "memory.usage_in_bytes": "memory_current",
+    "memory.max_usage_in_bytes": "memory_peak", "memory.failcnt": "events_max", "memory.limit_in_bytes": "memory_max",
+}
+CGROUP_IO = {"rbytes", "wbytes", "rios", "wios", "dbytes", "dios"}
+# Sums of version 1 that the collector has no column for.
+CGROUP_V1_UNREAD = {f"total_workingset_{what}" for what in "activate_anon activate_file nodereclaim restore_anon restore_file".split()}
+NO_LIMIT = 2**63 - 2**18
+
+
+def cgroup_files(rows, path, folder, v1):
+    """What one folder adds to the rows of its path."""
+    row = rows.setdefault(("cgroup", path, 0), {})
+    for name, keys in (CGROUP_V1 if v1 else CGROUP_V2).items():
+        for words in lines_of(folder / name):
+            if words[0] in keys:
+                column, scale = keys[words[0]]
+                row[column] = int(words[1]) * scale
+    for name, column in CGROUP_NUMBERS.items():
+        text = (text_of(folder / name) or "").strip()
+        if text.isdigit() and int(text) <= NO_LIMIT:
+            row[column] = int(text)
+    for quota, period in lines_of(folder / "cpu.max"):
+        row.update({"cpu_period": int(period)} | ({} if quota == "max" else {"cpu_quota": int(quota)}))
+    for column, names in {"cpuset_cpus": ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"),
+                          "cpuset_mems": ("cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems")}.items():
+        found = [text for name in (names[1:] if v1 else names[:1]) if (text := text_of(folder / name)) is not None]
+        if found:
+            row[column] = found[0].rstrip("\n")
+    stat = {words[0]: int(words[1]) for words in lines_of(folder / "memory.stat")}
+    if v1 and stat.get("hierarchical_memory_limit", NO_LIMIT + 1) <= NO_LIMIT:
+        row["effective_memory_max"] = stat["hierarchical_memory_limit"]
+    if stat:
+        rows[("cgroup_memory_v1" if v1 else "cgroup_memory", path, 0)] = {
+            key: value for key, value in stat.items() if not v1 or (key.startswith("total_") and key not in CGROUP_V1_UNREAD)}
+    for resource in ("cpu", "memory", "io", "irq"):
+        if not v1 and (folder / f"{resource}.pressure").is_file():
+            rows["cgroup_pressure", path, 0, resource] = {
+                f"{words[0]}_total": int(words[-1].removeprefix("total=")) for words in lines_of(folder / f"{resource}.pressure")}
+    for device, *pairs in lines_of(folder / "io.stat"):
+        values = dict(pair.split("=") for pair in pairs)
+        if known := CGROUP_IO & set(values):
+            rows[("cgroup_io", path, 0, *map(int, device.split(":")))] = {key: int(values[key]) for key in known}
+    for name, column in {"blkio.throttle.io_service_bytes": "bytes", "blkio.throttle.io_serviced": "ios"}.items():
+        for words in lines_of(folder / name):
+            if len(words) == 3 and words[1] in ("Read", "Write", "Discard"):
+                key = ("cgroup_io", path, 0, *map(int, words[0].split(":")))
+                rows.setdefault(key, {})[words[1][0].lower() + column] = int(words[2])
+
+
+def effective(rows, paths):
+    """The least limit of a cgroup and all above it, top down, and whose it is."""
+    for path in paths:
+        row, above = rows["cgroup", path, 0], rows.get(("cgroup", path.rpartition("/")[0] or "/", 0), {}) if path != "/" else {}
+        if "effective_cpus" in above:
+            row.update(effective_cpus=above["effective_cpus"], effective_cpus_from=above["effective_cpus_from"])
+        if "cpu_quota" in row and row["cpu_period"] and row["cpu_quota"] / row["cpu_period"] < row.get("effective_cpus", 1e9):
+            row.update(effective_cpus=row["cpu_quota"] / row["cpu_period"], effective_cpus_from=path)
+        if "memory_max" in row and row["memory_max"] <= row.get("effective_memory_max", NO_LIMIT):
+            row.update(effective_memory_max=row["memory_max"], effective_memory_max_from=path)
+        if "effective_memory_max" in above and above["effective_memory_max"] <= row.get("effective_memory_max", NO_LIMIT):
+            row["effective_memory_max"] = above["effective_memory_max"]
+            if "effective_memory_max_from" in above:
+                row["effective_memory_max_from"] = above["effective_memory_max_from"]
+
+
+def unit_of(path):
+    """The deepest unit, slices only where there is no other."""
+    names = [name for name in path.split("/") if re.search(r".\.(slice|service|scope|socket|mount|swap)$", name)]
+    return ([name for name in names if not name.endswith(".slice")] or names or [None])[-1]
+
+
+def depth(path):
+    return path.count("/") if path != "/" else 0
+
+
+def cgroup(root):
+    rows, paths = {}, []
+    read = {"cpu", "cpuacct", "cpuset", "memory", "blkio", "pids"}
+    for _, point, kind, options, *_ in lines_of(root / "proc/mounts"):
+        if kind != "cgroup2" and (kind != "cgroup" or not read & set(options.split(","))):
+            continue
+        top = root / point.strip("/")
+        for folder, folders, _ in os.walk(top):
+            path = "/" + os.path.relpath(folder, top).removeprefix(".")
+            folders[:] = folders if depth(path) < 5 else []
+            cgroup_files(rows, path, Path(folder), kind == "cgroup")
+            paths.append(path)
+    effective(rows, sorted(set(paths), key=depth))
+    for key in [key for key in rows if key[0] == "cgroup"]:
+        if unit := unit_of(key[1]):
+            rows[key]["unit"] = unit
+        if hexes := re.findall(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])", key[1]):
+            rows[key]["container_id"] = hexes[-1]
+        if set(rows[key]) <= {"unit", "container_id"}:
+            del rows[key]
+    return rows
+
+
 # What is expected of each collector, and in which of its tables nothing else may be. (thp's settings and single sizes are
 # many files more.)
 EXPECTED = {
@@ -246,10 +425,12 @@ EXPECTED = {
     numa: ("numa", "numa_meminfo", "numa_vmstat", "numa_distance"),
     loadavg: ("loadavg",),
     disk: ("disk",),
-    net: ("net",),
+    net: ("net", "net_softnet", "net_stack"),
     buddyinfo: ("buddyinfo",),
+    irq: ("irq", "irq_cpu", "softirq"),
+    cgroup: ("cgroup", "cgroup_memory", "cgroup_memory_v1", "cgroup_pressure", "cgroup_io"),
 }
-READ = re.compile(r"(^|/)(proc/(\w+|pressure/\w+|1/net/dev|sys/kernel/sched_schedstats)|sys/(kernel/mm|devices/system/node)(/.*)?)$")
+READ = re.compile(r"(^|/)(proc/(\w+|pressure/\w+|1/net/(dev|softnet_stat|snmp6?|netstat)|sys/kernel/sched_schedstats)|(sys/(kernel/mm|devices/system/node|devices/system/cpu/online|devices/virtual/memory_tiering|fs/cgroup)|cgroup)(/.*)?)$")
 
 
 def merged(rows):
@@ -287,7 +468,7 @@ def unpack(capture, folder):
     with tarfile.open(capture) as tar:
         members = [member for member in tar if member.isfile()]
         for member in members:
-            member.name = re.sub(r"(^|/)proc/net/dev$", r"\1proc/1/net/dev", member.name)
+            member.name = re.sub(r"(^|/)proc/net/(?=(dev|softnet_stat|snmp6?|netstat)$)", r"\1proc/1/net/", member.name)
         tar.extractall(folder, [member for member in members if READ.search(member.name)])
 
 

@@ -30,7 +30,7 @@ def compile_bad(folder, name):
 
 REFUSALS = [
     ("wrong_magic", "its magic is 12345678, not 65646e73"),
-    ("wrong_major", "it is built for ABI 2.0 and this sonde has 1.0"),
+    ("wrong_major", "it is built for ABI 2.0 and this sonde has 1."),
     ("no_note", "it has no sonde note"),
     ("no_symbol", "it does not export sonde_plugin"),
     ("two_symbols", "it exports 2 symbols and may export one, sonde_plugin (another is file_reset)"),
@@ -80,6 +80,17 @@ def test_accepted_in_a_worker(folder, tmp_path, agent, wait_until):
     wait_until(lambda: all(f'"table":"{name}"' in running.stdout for name in ("early", "threads")) or not running.running())
     assert running.end() == 0, running.stderr
     assert '"bytes":4711' in running.stdout  # what early's constructor has set
+
+
+def test_the_one_that_hangs_is_named(folder, tmp_path, agent, wait_until):
+    """It is not the first of its lane, and the configuration is not at fault."""
+    config = tmp_path / "a.ini"
+    config.write_text("[agent]\ninterval = 50ms\n[loadavg]\n[hang]\n[sink:stdout]\nformat = json\nflush = 0s\n")
+    running = agent("agent", "-c", config, env=environment(compile_bad(folder, "hang")))
+    wait_until(lambda: "[hang]: from here on" in running.stderr or not running.running())
+    assert running.end() == 1
+    assert "sonde: error: [hang]: it hangs in a sample\n" in running.stderr
+    assert running.stderr.endswith("sonde agent: ended without waiting for what hangs, as told above\n")
 
 
 def test_named(sonde, folder):

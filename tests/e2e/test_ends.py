@@ -1,6 +1,7 @@
 """Outputs that come to an end before the pipeline does: a size that is reached, a reader that leaves."""
 
 import resource
+import signal
 import subprocess
 
 import pytest
@@ -51,14 +52,67 @@ def recording(sonde, tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("args", [("cat", "--json"), ("cat", "--csv"), ("report",)])
-def test_a_reader_that_leaves(build, recording, args):
-    """Nobody reads from the start, or no longer than a line: status 0, no word."""
+WRITERS = [
+    *(("cat", "--format", name, "FILE") for name in "json msgpack csv logfmt influx table sonde".split()),
+    ("report", "FILE"),
+    ("plugins",),
+    ("plugins", "psi"),
+    ("explain", "psi"),
+    ("explain", "--markdown"),
+    ("check", "-c", "CONFIG"),
+    ("version",),
+    ("--help",),
+    ("record", "--help"),
+    ("record", "-q", "-i", "5ms", "-d", "1", "-o", "-"),
+    ("reparse", "CAPTURE", "-o", "-"),
+]
+
+
+@pytest.fixture(scope="module")
+def files(sonde, recording):
+    """{"FILE": ...}: what stands for the words in WRITERS."""
+    capture, config = recording.with_name("capture.sonde"), recording.with_name("a.ini")
+    sonde("record", "-q", "--capture", "-i", "1ms", "--max-frames", "20", "-o", capture, check=True)
+    config.write_text("[loadavg]\n[sink:stdout]\n")
+    return {"FILE": recording, "CAPTURE": capture, "CONFIG": config}
+
+
+def command(build, files, args):
+    return [build / "sonde", *(files.get(word, word) for word in args)]
+
+
+@pytest.mark.parametrize("args", WRITERS, ids=" ".join)
+def test_a_reader_that_leaves(build, files, args):
+    """Nobody reads from the start, or no longer than a line: no failure, no word."""
     for lines in (0, 1):
-        child = subprocess.Popen([build / "sonde", *args, recording], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(command(build, files, args), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(lines):
             assert child.stdout.readline()
         child.stdout.close()
-        assert child.wait(20) == 0
+        assert child.wait(20) in (0, -signal.SIGPIPE)
         assert child.stderr.read() == b""
         child.stderr.close()
+
+
+@pytest.mark.parametrize("args", WRITERS, ids=" ".join)
+def test_an_output_that_is_full_or_closed(build, files, args):
+    """full(4), and `>&-`: said in a line, status 1. (A recorder says it when it happens, and how it ended.)"""
+    for redirection in (">/dev/full", ">&-"):
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$0" "$@" {redirection}', *command(build, files, args)],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=20,
+        )
+        assert done.returncode == 1
+        assert "stdout" in done.stderr
+        assert len(done.stderr.splitlines()) <= (3 if args[-2:] == ("-o", "-") and args[0] == "record" else 1), done.stderr
+
+
+@pytest.mark.parametrize("args", [("cat", "-"), ("report", "-"), ("reparse", "-", "-o", "NEW")])
+@pytest.mark.parametrize("closed", ["<&-", "<&- 2>&-"])
+def test_an_input_that_is_closed(build, files, tmp_path, args, closed):
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" "$@" {closed}', *command(build, {**files, "NEW": tmp_path / "new.sonde"}, args)],
+        capture_output=True, text=True, timeout=20,
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == (1 if closed == "<&-" else 0)

@@ -6,6 +6,7 @@ Cases of the corpus: 143 to 145 (what a crash leaves is never appended to), 160 
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -71,6 +72,19 @@ def test_rotation_loses_nothing(agent, config, tmp_path, wait_until, rows):
     seen = [numbers(rows(path)) for path in files]
     together = [number for each in seen for number in each]
     assert together == list(range(1, len(together) + 1))
+
+
+@pytest.mark.parametrize("limit", [32, 64])
+def test_few_descriptors(sonde, tmp_path, rows, limit):
+    """Collectors keep open what leaves some to the sinks: all tables are recorded, in one file after the other."""
+    def record(name, limit):
+        path = tmp_path / name
+        done = sonde("record", "-i", "20ms", "--max-frames", "5", "-o", path,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        assert done.returncode == 0, done.stderr
+        return {row["table"] for row in rows(path)} - {"note", "gap"}
+
+    assert record("few.sonde", limit) == record("enough.sonde", 1024)
 
 
 def test_the_cap_holds_and_spares_what_is_not_ours(agent, config, tmp_path, wait_until, rows):
@@ -187,7 +201,7 @@ def test_kill_loses_at_most_a_flush(agent, config, tmp_path, wait_until, sonde):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A folder of 256 KiB in a mount namespace of its own: (command prefix, folder)."""
+    """A folder, and what makes the prefix of a command that finds so many bytes of room there, in a mount namespace of its own."""
     folder = tmp_path / "small"
     folder.mkdir()
     unshare = shutil.which("unshare")
@@ -196,17 +210,21 @@ def small_disk(tmp_path):
     )
     if not tried or tried.returncode:
         pytest.skip("no mount namespaces here (unshare -rm)")
-    script = 'mount -t tmpfs -o size=256k none "$0" && exec "$@"'
-    return [unshare, "-rm", "sh", "-c", script, folder], folder
+
+    def of(size):
+        script = f'mount -t tmpfs -o size={size} none "$0" && exec "$@"'
+        return [unshare, "-rm", "sh", "-c", script, folder]
+
+    return of, folder
 
 
 @pytest.mark.limit(60)
 def test_a_full_disk(background, build, config, small_disk, tmp_path, wait_until, sonde):
     """Really full: said once, the file readable all along, the other sink complete, and written on when there is room."""
-    prefix, folder = small_disk
+    of, folder = small_disk
     other = tmp_path / "other.json"
     written = config(section(folder / "a.sonde"), f"[sink:stdout]\npath = {other}\nflush = 0s\n", interval="5ms")
-    running = background(*prefix, build / "sonde", "agent", "-c", written)
+    running = background(*of("256k"), build / "sonde", "agent", "-c", written)
     inside = wait_until(lambda: (path if (path := f"/proc/{running.pid}/root{folder}") and
                                  os.path.exists(f"{path}/a.sonde") else None))
     ballast = f"{inside}/ballast"
@@ -238,6 +256,24 @@ def test_a_full_disk(background, build, config, small_disk, tmp_path, wait_until
     assert max(json.loads(line)["sequence"] for line in done.stdout.splitlines()) > full
     seen = {json.loads(line)["sequence"] for line in other.read_text().splitlines()}
     assert seen == set(range(1, max(seen) + 1))
+
+
+def test_a_full_disk_ends_a_command(sonde, build, small_disk, tmp_path):
+    """Not waited for, as an agent does: one line, status 1, and what was written is a recording."""
+    of, folder = small_disk
+    captured, whole = tmp_path / "captured.sonde", tmp_path / "whole.sonde"
+    sonde("record", "-q", "--capture", "-i", "10ms", "--max-frames", "300", "-o", captured, check=True)
+    sonde("reparse", captured, "-o", whole, check=True)
+    script = '"$0" reparse "$1" -o "$2/b.sonde"; status=$?; cp "$2/b.sonde" "$3"; exit $status'
+    done = subprocess.run(
+        [*of(whole.stat().st_size * 3 // 4), "sh", "-c", script, build / "sonde", captured, folder, tmp_path / "copy.sonde"],
+        capture_output=True, text=True, timeout=30,
+    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert f"{folder}/b.sonde: write: No space left on device" in done.stderr
+    copy = sonde("cat", "--json", tmp_path / "copy.sonde")
+    assert copy.returncode == 0 and copy.stderr == "" and len(copy.stdout.splitlines()) > 10
 
 
 def test_a_pipe_as_path(agent, config, tmp_path, sonde, wait_until):

@@ -14,21 +14,13 @@ from pathlib import Path
 import pytest
 
 from captured import configuration, make_tree
+from forging import F64, FRAME, HISTOGRAM, INDEX, MARK, STRING, fnv
 
 msgpack = pytest.importorskip("msgpack")
 frames = pytest.importorskip("lz4.frame")
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-MARK, INDEX, FRAME = 0x184D2A53, 0x184D2A54, 0x184D2204
 MASK = 2**64 - 1
-STRING, F64, HISTOGRAM = 4, 3, 5
-
-
-def fnv(data, bits):
-    value, prime = (0x811C9DC5, 0x01000193) if bits == 32 else (0xCBF29CE484222325, 0x100000001B3)
-    for byte in data:
-        value = (value ^ byte) * prime % 2**bits
-    return value
 
 
 class Table:

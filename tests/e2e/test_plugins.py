@@ -1,5 +1,6 @@
 """`sonde plugins` and `sonde explain`: what is known of plugins, tables and columns without running any."""
 
+import json
 import os
 import re
 import shutil
@@ -130,7 +131,26 @@ def test_explain_column(sonde):
     assert result.returncode == 0
     assert re.search(r"^origin +/proc/pressure/.*some total=", result.stdout, re.M)
     assert re.search(r"^meaning +counter: ", result.stdout, re.M)
-    assert re.search(r"^unit +ns, in units of 1000$", result.stdout, re.M)
+    assert re.search(r"^unit +ns, in units of 1000 ns$", result.stdout, re.M)
+
+
+def test_explain_metrics(sonde, tmp_path):
+    """Each that a report prints, but for the one that is no mean of a stream."""
+    told = sonde("explain", "cpu.pressure").stdout
+    assert told == ("cpu.pressure: a metric, in reports and as evidence of findings\n\n"
+                    "from      analyzer cpu: tasks that wait for a CPU, and why\n"
+                    "counts    table psi: some_total, over wall time, of rows with resource=cpu\n"
+                    "column    psi.some_total: Wall time in which at least one task was stalled (/proc/pressure/RESOURCE, some total=)\n")
+    told = sonde("explain", "cpu.process_wait").stdout
+    assert "\ncounts    table process: sched_wait, over sched_wait and sched_run\n" in told and told.count("process.sched_wait: ") == 1
+    assert "counts    ns: from the start of a recorded command" in sonde("explain", "run.elapsed").stdout
+    path = tmp_path / "a.sonde"
+    sonde("record", "-q", "-i", "100ms", "-d", "1", "-o", path, check=True)
+    names = {metric["name"] for metric in json.loads(sonde("report", "--json", path, check=True).stdout)["metrics"]}
+    names -= {"mem.available_least"}
+    assert len(names) > 20
+    done = sonde("explain", *names, check=True)
+    assert done.stdout.count("\nfrom      analyzer ") >= len(names)
 
 
 def test_explain_table(sonde):
@@ -139,7 +159,9 @@ def test_explain_table(sonde):
     assert "/proc/loadavg" in result.stdout
 
 
-@pytest.mark.parametrize("name,near", [("psi.sometotal", "some_total"), ("pis", "psi"), ("memifno.x", "meminfo")])
+@pytest.mark.parametrize("name,near", [("psi.sometotal", "psi.some_total"), ("pis", "psi"), ("memifno.x", "meminfo"),
+                                       ("cpu.saturaton", "cpu.saturation"), ("mem.low_avialable", "mem.low_available"),
+                                       ("cpu.presure", "cpu.pressure"), ("io.bussy", "io.busy")])
 def test_explain_unknown(sonde, name, near):
     result = sonde("explain", name)
     assert result.returncode == 1 and result.stdout == ""
@@ -212,3 +234,54 @@ def test_capable_takes_only_roots_plugins(capable):
     (capable.folder / "plugins").chmod(0o777)
     config.write_text("[loadavg]\n[sink:stdout]\n")
     assert f"{capable.folder}/plugins is not root's alone" in capable("check", "-c", config).stderr
+
+
+def test_vendor_and_licence_are_what_the_author_says(sonde, tmp_path):
+    """A plugin of somebody else is not called sonde's own; those of this tree are."""
+    source = tmp_path / "theirs.c"
+    body = ('#include <sonde/plugin.h>\n'
+            'static int sample(struct sonde_instance *self, struct sonde_frame *frame)\n'
+            '{ (void)self; (void)frame; return 0; }\n'
+            'SONDE_COLLECTOR(theirs, "somebody else\'s", sample);\n')
+    for given, vendor, licence in (("", "unknown", "unknown"), (
+            '#define SONDE_PLUGIN_VENDOR "Example Ltd"\n#define SONDE_PLUGIN_LICENCE "Proprietary"\n', "Example Ltd", "Proprietary")):
+        source.write_text(given + body)
+        shared_object(source, tmp_path / "mine")
+        told = sonde("plugins", "theirs", env=environment(tmp_path / "mine")).stdout
+        assert re.search(rf"^vendor +{vendor}$", told, re.M) and re.search(rf"^licence +{licence}$", told, re.M)
+    for name in ("psi", "self", "sink:file", "analyzer:cpu"):
+        told = sonde("plugins", name).stdout
+        assert re.search(r"^vendor +sonde$", told, re.M) and re.search(r"^licence +Apache-2.0$", told, re.M)
+
+
+def test_explain_finding(sonde):
+    """What it is judged from, its thresholds as docs/configuration.md has them, and its page."""
+    told = sonde("explain", "cpu.saturation")
+    assert told.returncode == 0 and told.stderr == ""
+    assert told.stdout.startswith("cpu.saturation: tasks wait for a CPU\n")
+    assert re.search(r"^needs +psi\.some_total, or schedstat\.run_delay, or stat\.procs_running and cpu\.cpu$", told.stdout, re.M)
+    assert re.search(r"^  saturation = 0\.10 +number, 0 to 1; share of time", told.stdout, re.M)
+    assert re.search(r"^  saturation_critical = 0\.5 ", told.stdout, re.M)
+    assert "steal" not in told.stdout
+    assert re.search(r"^page +docs/findings\.md", told.stdout, re.M)
+
+
+def test_explain_what_two_have_for_a_name(sonde):
+    """cpu.steal is a column of /proc/stat and a finding."""
+    told = sonde("explain", "cpu.steal").stdout
+    assert re.search(r"^origin +/proc/stat", told, re.M) and "keys of [analyzer:cpu]" in told
+
+
+def test_every_finding_is_explained(sonde, root):
+    """Those of the page, and every key that a catalogue names is one of its analyzer."""
+    ids = re.findall(r"^## ([a-z]+\.[a-z_]+)$", (root / "docs/findings.md").read_text(), re.M)
+    assert len(ids) > 10
+    for name in ids:
+        told = sonde("explain", name)
+        assert told.returncode == 0, told.stderr
+        assert f"{name}: " in told.stdout and re.search(r"^from +analyzer ", told.stdout, re.M)
+    for path in sorted((root / "analyzers").rglob("*.c")):
+        text = path.read_text()
+        keys = set(re.findall(r'(?:SONDE_THRESHOLD\(|SONDE_TIME\(|\{)\s*"([a-z_]+)"', text))
+        for named in re.findall(r'^\t  "([a-z_ ]+)" \},$', text, re.M):
+            assert set(named.split()) <= keys, path

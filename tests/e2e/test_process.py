@@ -68,6 +68,16 @@ def as_json(raw):
     return re.sub("[\udc80-\udcff]", "\ufffd", raw.decode("utf-8", "surrogateescape"))
 
 
+def cgroup_path(text):
+    """The unified hierarchy's; where that says nothing, of v1 systemd's, cpu's, memory's, whichever does."""
+    lines = [line.split(b":", 2) for line in text.splitlines() if line.count(b":") >= 2]
+    paths = {name: path for _, names, path in lines for name in names.split(b",")}
+    for name in (b"", b"name=systemd", b"cpu", b"memory"):
+        if paths.get(name, b"/") != b"/":
+            return paths[name]
+    return paths.get(b"", b"")
+
+
 def expected_row(tree, pid):
     """What proc(5) says that the files of this process hold; None where it has no stat."""
     folder = tree / "proc" / str(pid)
@@ -94,6 +104,8 @@ def expected_row(tree, pid):
     if sched and sched.groups() != (b"0", b"0", b"0"):
         values.update(zip(("sched_run", "sched_wait", "sched_slices"), map(int, sched.groups())))
     values.update((key, int(value)) for key, value in re.findall(r"^(\w+): (\d+)$", read(folder / "io").decode(), re.M))
+    if (path := cgroup_path(read(folder / "cgroup"))):
+        values["cgroup"] = as_json(path)
     return {"pid": pid, "start_time": stat["start_time"]}, values
 
 
@@ -246,19 +258,23 @@ def test_threads_are_summed(sonde, tmp_path):
     assert before <= values["threads_run"] <= after
     assert values["threads_run"] >= values["sched_run"] + 150_000_000
     assert values["num_threads"] == 4
+    threads = {row["keys"]["tid"]: row["values"] for row in rows if row["table"] == "thread"}
+    assert len(threads) == 4 and sum(thread["sched_run"] for thread in threads.values()) == values["threads_run"]
+    assert sorted(thread["utime"] + thread["stime"] >= 4 for thread in threads.values()) == [False, True, True, True]
+    assert all(0 <= thread["processor"] < os.cpu_count() for thread in threads.values())
 
 
 @pytest.mark.parametrize(
     "form, expected",
     [
         ("name", None),
-        ("redacted", "--password=* -p* *"),
-        ("full", "--password=s3cret -ps3cret s3cret"),
+        ("redacted", "--password=* -p* --token * postgres://*@db/x -v"),
+        ("full", "--password=s3cret -ps3cret --token s3cret postgres://a:s3cret@db/x -v"),
     ],
 )
 def test_command_lines(sonde, tmp_path, form, expected):
     """What is not to be kept does not leave the collector."""
-    with python(SLEEP, "--password=s3cret", "-ps3cret", "s3cret") as child:
+    with python(SLEEP, "--password=s3cret", "-ps3cret", "--token", "s3cret", "postgres://a:s3cret@db/x", "-v") as child:
         rows = run_agent(sonde, tmp_path, f"pids = {child.pid}\ncmdline = {form}")
     line = processes(rows)[child.pid]["values"].get("cmdline")
     assert line is None if expected is None else line.startswith(sys.executable) and line.endswith(expected)
@@ -274,6 +290,28 @@ def test_another_user_sees_less(sonde):
     values = processes(rows)[child.pid]["values"]
     assert "rchar" not in values and values["num_threads"] == 1 and "vm_rss" in values
     assert any("I/O of 1 of 1 processes" in note for note in notes(rows))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount /proc")
+@pytest.mark.parametrize("hidepid", [1, 2])
+def test_hidepid(build, hidepid, open_folder):
+    """A real /proc that hides the processes of others: 1 lists what it does not let be read, 2 does not even list it."""
+    own = ["unshare", "-pfm", "--mount-proc"]
+    if subprocess.run([*own, "mount", "-o", f"remount,hidepid={hidepid}", "/proc"], capture_output=True).returncode:
+        pytest.skip("no namespaces can be made here (unshare)")
+    config, out = open_folder / "a.ini", open_folder / "out"
+    config.write_text("[agent]\ninterval = 50ms\n[process]\nsource = proc\n[sink:stdout]\nformat = json\n")
+    done = subprocess.run(
+        [*own, "sh", "-c", f"mount -o remount,hidepid={hidepid} /proc; sleep 60 & setpriv --reuid=1000 --regid=1000 --clear-groups "
+         f"{build}/sonde agent -c {config} --max-frames 3 >{out}; exit $?"], cwd=open_folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    hidden = {row["values"]["hidden"] for row in rows if row["table"] == "processes"}
+    mine = {row["values"]["uid"] for row in rows if row["table"] == "process"}
+    assert mine == {1000}
+    assert hidden == ({2} if hidepid == 1 else {0})  # the shell and its sleep, which are root's
+    (note,) = [text for text in notes(rows) if "not visible" in text]
+    assert "hidepid" in note
 
 
 def test_exec_is_seen(build, tmp_path):
@@ -330,3 +368,268 @@ def test_no_such_process(sonde, tmp_path):
     done = sonde("agent", "-c", config, "--max-frames", 1)
     assert done.returncode == 1
     assert "none of the processes chosen lives" in done.stderr
+
+
+def test_nobody_is_chosen(sonde, tmp_path):
+    """Whoever records hears it, and a report puts down to it what is missing."""
+    recording = tmp_path / "nobody.sonde"
+    said = "no process is in cgroup = /sonde-nobody"
+    done = sonde("record", "-q", "-i", "50ms", "--max-frames", 3, "--cgroup", "/sonde-nobody", "-o", recording, check=True)
+    assert said in done.stderr
+    judgements = json.loads(sonde("report", "--json", recording, check=True).stdout)["catalogue"]["judgements"]
+    (wait,) = [j for j in judgements if j["id"] == "cpu.process_runq_wait"]
+    assert wait["verdict"] == "not_judged" and said in wait["reason"]
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace counts the system calls")
+def test_proc_is_not_listed_where_events_are_permitted(agent, sonde, tmp_path, wait_until, caught_up):
+    """Once at the start; what is born later is in the rows all the same, whole and in time."""
+    config, path, calls = tmp_path / "a.ini", tmp_path / "a.sonde", tmp_path / "calls"
+    config.write_text("[agent]\ninterval = 50ms\n[process]\nsource = proc\n"
+                      f"[sink:file]\npath = {path}\nflush = 50ms\n")
+    running = agent("agent", "-c", config)
+    wait_until(lambda: path.exists() and path.stat().st_size)
+    with subprocess.Popen(["strace", "-f", "-qq", "-e", "trace=getdents64,recvfrom", "-o", calls, "-p", str(running.pid)],
+                          stderr=subprocess.DEVNULL) as tracer:
+        wait_until(lambda: calls.exists() and calls.read_text())
+        with python(SLEEP) as child:
+            born = expected_row(SYSTEM, child.pid)[0]
+            for _ in range(3):
+                caught_up(path, "processes")
+        caught_up(path, "processes")
+        tracer.terminate()
+    assert running.end() == 0, running.stderr
+    if "recvfrom" not in calls.read_text():
+        pytest.skip("process events are not permitted here")
+    assert "getdents64" not in calls.read_text()
+    rows = [json.loads(line) for line in sonde("cat", "--json", path).stdout.splitlines()]
+    seen = [row["sequence"] for row in rows if row["table"] == "process" and row["keys"] == born]
+    last = max(row["sequence"] for row in rows if row["table"] == "processes")
+    assert len(seen) >= 3 and seen[-1] < last
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("strace"), reason="needs root to become another user, and strace")
+def test_elsewhere_proc_is_listed_once_a_tick_at_most(build, background):
+    """Without the right to process events, while processes come and go: at the start, and then no more often than there are ticks."""
+    frames = 10
+    background("sh", "-c", "while :; do /bin/true; done")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        config, calls = Path(folder) / "a.ini", Path(folder) / "calls"
+        config.write_text("[agent]\ninterval = 50ms\n[process]\nsource = proc\n[sink:stdout]\nformat = json\n")
+        done = subprocess.run(["strace", "-f", "-y", "-qq", "-e", "trace=getdents64", "-o", calls, build / "sonde", "agent", "-c", config,
+                               "--max-frames", str(frames)], capture_output=True, text=True, user=65534, group=65534, extra_groups=[])
+        if "ptrace" in done.stderr:
+            pytest.skip("strace may not trace here")
+        assert done.returncode == 0, done.stderr
+        listed = len(re.findall(r"getdents64\(\d+</proc>.* = 0$", calls.read_text(), re.M))
+    assert done.stdout.count('"table":"processes"') == frames
+    assert 1 <= listed <= 1 + frames
+
+
+@pytest.mark.parametrize("source", ["proc", "bpf"])
+def test_time_of_a_subtree_holds_short_lives(agent, sonde, tmp_path, wait_until, caught_up, source):
+    """43, 44: children that live between two samples, and what each used after its last; the oracle is getrusage(2) of the root."""
+    root = (
+        "import os, resource, subprocess, sys, time\n"
+        "def burn(seconds):\n"
+        "    end = time.process_time() + seconds\n"
+        "    while time.process_time() < end: pass\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "for seconds in [0.02] * 10 + [0.13] * 3:\n"
+        "    pid = os.fork()\n"
+        "    if pid == 0:\n"
+        "        burn(seconds)\n"
+        "        os._exit(0)\n"
+        "    os.waitpid(pid, 0)\n"
+        "uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]\n"
+        "print(sum(use.ru_utime + use.ru_stime for use in uses), flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    config, path = tmp_path / "a.ini", tmp_path / "a.sonde"
+    with python(root, stdin=subprocess.PIPE) as child:
+        config.write_text(f"[agent]\ninterval = 100ms\n[process]\nsubtree = {child.pid}\nsource = {source}\n"
+                          f"[sink:file]\npath = {path}\nflush = 50ms\n")
+        running = agent("agent", "-c", config)
+        wait_until(lambda: path.exists() and path.stat().st_size)
+        child.process.stdin.write(b"go\n")
+        child.process.stdin.flush()
+        used = float(child.process.stdout.readline())
+        caught_up(path, "processes")
+        assert running.end() == 0, running.stderr
+    rows = [json.loads(line) for line in sonde("cat", "--json", path).stdout.splitlines()]
+    told = [row["values"]["subtree_cpu"] for row in rows if row["table"] == "processes"]
+    assert told == sorted(told)
+    ticks = os.sysconf("SC_CLK_TCK")
+    assert used >= 0.59 and abs(told[-1] - used * ticks) <= 5, (told[-1], used)
+
+
+# ---- source = bpf
+
+
+def bpf_rows(sonde, folder, options="", **how):
+    """Rows that came from the iterator; skips where BPF is not to be had."""
+    rows = run_agent(sonde, folder, f"source = bpf\n{options}", **how)
+    for note in notes(rows):
+        if "not by BPF" in note:
+            pytest.skip(note)
+    return rows
+
+
+COUNTERS = (
+    "utime stime guest_time minflt majflt voluntary_ctxt_switches nonvoluntary_ctxt_switches sched_run sched_wait sched_slices "
+    "rchar wchar syscr syscw read_bytes write_bytes cutime cstime cminflt cmajflt"
+).split()
+
+
+def assert_between(got, before, after):
+    """Counters lie between what the texts said before and after; of what did not run in between, all is equal."""
+    assert set(got) in (set(before), set(after))  # one that ends meanwhile has no memory left
+    for name in COUNTERS:
+        if name in got and name not in ("utime", "stime"):
+            assert before[name] <= got[name] <= after[name], name
+    # The kernel divides their sum anew at each look (cputime_adjust()), and both lose the part of a tick.
+    old, now, new = (values["utime"] + values["stime"] for values in (before, got, after))
+    assert old - 1 <= now <= new + 1
+    if before == after and before["num_threads"] == 1:
+        assert got == before
+
+
+WORKED = (
+    "import os, signal, threading, time\n"
+    "def work():\n"
+    "    end = time.thread_time() + 0.07\n"
+    "    while time.thread_time() < end: os.getppid()\n"
+    "threads = [threading.Thread(target=work) for _ in range(2)]\n"
+    "for thread in threads: thread.start()\n"
+    "for thread in threads: thread.join()\n"
+    "stay = [threading.Thread(target=time.sleep, args=(600,), daemon=True) for _ in range(2)]\n"
+    "for thread in stay: thread.start()\n"
+    "work()\n"
+    "open('/dev/null', 'w').write('x' * 100)\n"
+    "os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})\n"
+    "memory = bytearray(20 << 20)\n"
+    "print('ready', flush=True)\n"
+    "time.sleep(600)\n"
+)
+
+
+def test_bpf_and_proc_say_the_same_of_stopped_processes(sonde, tmp_path):
+    """Field by field; with threads that live and that ended, children that were waited for, and each thread's own row."""
+    with python(WORKED) as child, python(SLEEP) as quiet:
+        for each in (child, quiet):
+            each.process.send_signal(signal.SIGSTOP)
+        until = time.monotonic() + 30
+        threads = [path for each in (child, quiet) for path in Path(f"/proc/{each.pid}/task").glob("*/stat")]
+        while any(read(path).rpartition(b") ")[2][:1] != b"T" for path in threads):  # each stops by itself
+            assert time.monotonic() < until
+        options = f"pids = {child.pid}, {quiet.pid}\nthreads = yes\ncmdline = full"
+        text = run_agent(sonde, tmp_path, f"source = proc\n{options}")
+        record = bpf_rows(sonde, tmp_path, options)
+    for table in ("process", "thread"):
+        old, new = ([(row["keys"], row["values"]) for row in rows if row["table"] == table] for rows in (text, record))
+        assert len(old) == (2 if table == "process" else 4)
+        assert new == old
+    assert processes(record)[child.pid]["values"]["num_threads"] == 3
+
+
+def test_bpf_and_proc_of_all_processes(sonde, tmp_path):
+    """Of what runs each value lies between two readings of the texts; kernel threads, sonde's own test and pid 1 included."""
+    before = {pid: expected_row(SYSTEM, pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
+    rows = processes(bpf_rows(sonde, tmp_path))
+    after = {pid: expected_row(SYSTEM, pid) for pid in before}
+    lasting = [pid for pid in before if before[pid] and after[pid] and before[pid][0] == after[pid][0]]
+    assert {1, 2, os.getpid()} <= set(lasting) <= set(rows)
+    for pid in lasting:
+        assert rows[pid]["keys"] == before[pid][0]
+        got = dict(rows[pid]["values"])
+        old, new = before[pid][1], after[pid][1]
+        if got["kthread"]:  # a worker's name says in /proc what it works on
+            assert old.pop("comm").startswith(got.pop("comm"))
+            new.pop("comm")
+        if pid == 1:  # some iterators leave it out; who may not trace it can't read its I/O
+            continue
+        assert_between(got, old, new)
+
+
+def test_bpf_capture_is_reparsed(sonde, tmp_path):
+    old, new = tmp_path / "old.sonde", tmp_path / "new.sonde"
+    config = tmp_path / "a.ini"
+    config.write_text("[agent]\ninterval = 50ms\n[process]\nsource = bpf\nthreads = yes\ncapture = raw\n"
+                      f"[sink:file]\npath = {old}\n")
+    assert sonde("agent", "-c", config, "--max-frames", 3).returncode == 0
+    done = sonde("reparse", old, "-o", new)
+    assert done.returncode == 0, done.stderr
+    assert sonde("cat", "--json", new).stdout == sonde("cat", "--json", old).stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
+def test_without_the_right_to_bpf_proc_is_read(sonde):
+    with python(SLEEP) as child, tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        rows = run_agent(sonde, Path(folder), f"source = bpf\npids = {child.pid}", user=65534, group=65534, extra_groups=[])
+    assert child.pid in processes(rows)
+    assert [note for note in notes(rows) if "not by BPF" in note] == [
+        "tasks are read from /proc, not by BPF: it needs CAP_BPF and CAP_PERFMON"]
+
+
+def test_bpf_tells_of_another_cgroup(agent, sonde, tmp_path, wait_until, cgroup):
+    """An idle process that another one moves."""
+    config, path = tmp_path / "a.ini", tmp_path / "a.sonde"
+    v1 = Path("/sys/fs/cgroup/cpu")
+    there = cgroup(v1 if v1.exists() else v1.parent, "there")
+
+    def cgroups():
+        rows = [json.loads(line) for line in sonde("cat", "--json", path, check=False).stdout.splitlines()]
+        if any("not by BPF" in note for note in notes(rows)):
+            pytest.skip("no BPF here")
+        return [row["values"].get("cgroup") for row in rows if row["table"] == "process" and row["keys"]["pid"] == child.pid]
+
+    with python(SLEEP) as child:
+        config.write_text(f"[agent]\ninterval = 20ms\n[process]\nsource = bpf\npids = {child.pid}\n"
+                          f"[sink:file]\npath = {path}\nflush = 20ms\n")
+        running = agent("agent", "-c", config)
+        wait_until(lambda: path.exists() and path.stat().st_size and cgroups(), timeout=30)
+        (there / "cgroup.procs").write_text(f"{child.pid}\n")
+        told = as_json(cgroup_path(read(Path(f"/proc/{child.pid}/cgroup"))))
+        assert told.endswith("/there")
+        wait_until(lambda: cgroups()[-1] == told, timeout=30)
+        assert running.end() == 0, running.stderr
+
+
+def test_bpf_tells_who_ran_after_a_rest(agent, sonde, tmp_path, wait_until, caught_up):
+    """Idle processes are told by their times alone; one that works again is read again, and all is as in /proc at the end."""
+    burst = (
+        "import sys, time\n"
+        "print('ready', flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    end = time.process_time() + 0.1\n"
+        "    while time.process_time() < end: pass\n"
+        "    memory = bytearray(8 << 20)\n"
+        "    print('done', flush=True)\n"
+    )
+    config, path = tmp_path / "a.ini", tmp_path / "a.sonde"
+    with python(burst, stdin=subprocess.PIPE) as child, python(SLEEP) as quiet:
+        config.write_text("[agent]\ninterval = 20ms\n[process]\nsource = bpf\n"
+                          f"[sink:file]\npath = {path}\nflush = 20ms\n")
+        running = agent("agent", "-c", config)
+        wait_until(lambda: path.exists() and path.stat().st_size)
+        time.sleep(1)  # at rest
+        child.process.stdin.write(b"go\n")
+        child.process.stdin.flush()
+        assert child.process.stdout.readline() == b"done\n"
+        caught_up(path, "processes")
+        texts = {each.pid: expected_row(SYSTEM, each.pid) for each in (child, quiet)}
+        assert running.end() == 0, running.stderr
+    rows = [json.loads(line) for line in sonde("cat", "--json", path).stdout.splitlines()]
+    if any("not by BPF" in note for note in notes(rows)):
+        pytest.skip("no BPF here")
+    series = [row["values"] for row in rows if row["table"] == "process" and row["keys"]["pid"] == child.pid]
+    assert series[-1]["sched_run"] - series[0]["sched_run"] >= 100_000_000
+    for pid, (_, values) in texts.items():
+        last = processes(rows)[pid]["values"]
+        # The kernel divides sched_run into these two anew at each look, and keeps what it said before: cputime_adjust().
+        for name in ("utime", "stime"):
+            assert last[name] == pytest.approx(values.pop(name), abs=1)
+        assert {name: last[name] for name in values} == values

@@ -1,5 +1,6 @@
 """SIGHUP: what changed is replaced, what did not keeps running, mistakes change nothing (cases 174 to 177)."""
 
+import os
 import signal
 import socket
 from pathlib import Path
@@ -65,6 +66,67 @@ def test_mistakes_change_nothing(agent, config, wait_until, mistake, says):
     assert any("refused" in row["values"]["text"] for row in config.rows("note"))
 
 
+@pytest.mark.parametrize("text, says", [
+    ("", "there is no sink"),
+    ("[agent]\ninterval = 20ms\n", "there is no sink"),
+    ("[agent]\n[loadavg]\n", "there is no sink"),
+    ("[sink:stdout]\nformat = json\n", "there is nothing to read"),
+    ("[loadavg]\nenabled = no\n[sink:stdout]\nformat = json\n", "there is nothing to read"),
+])
+def test_what_it_can_not_go_on_with(agent, config, wait_until, text, says):
+    """Refused at a start, and so at a reload."""
+    path = config("[loadavg]")
+    running = agent("agent", "-c", path)
+    wait_until(lambda: len(config.rows("loadavg")) >= 2)
+    path.write_text(text)
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "going on as before" in running.stderr)
+    assert says in running.stderr
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert running.end() == 0
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["fifo", "device"])
+def test_a_configuration_that_never_comes(agent, config, wait_until, make):
+    """Nobody writes into the FIFO: it is not waited for."""
+    path = config("[loadavg]")
+    running = agent("agent", "-c", path)
+    wait_until(lambda: len(config.rows("loadavg")) >= 2)
+    path.unlink()
+    make(path)
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "going on as before" in running.stderr)
+    assert "is no regular file" in running.stderr
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert running.end() == 0
+
+
+def test_a_pipe_serves_a_start_once(build, background, config, tmp_path, wait_until):
+    """`-c <(...)` starts; a reload, at which it can't be read again, is refused."""
+    config("[loadavg]")
+    running = background("bash", "-c", f'exec "{build}/sonde" agent -c <(cat "{tmp_path}/a.ini")')
+    wait_until(lambda: len(config.rows("loadavg")) >= 2)
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "going on as before" in running.stderr)
+    before = len(config.rows("loadavg"))
+    wait_until(lambda: len(config.rows("loadavg")) >= before + 3)
+    assert running.end() == 0
+
+
+def test_a_reload_tells_all_mistakes_at_once(agent, config, wait_until):
+    """Those of [agent] do not hide those of the sections, nor a wrong key a wrong value."""
+    running = agent("agent", "-c", config("[loadavg]"))
+    wait_until(lambda: len(config.rows("loadavg")) >= 2)
+    path = config("[dummmy]\n[loadavg]\nintervall = 1s\nisolation = proces\n[sink:file]\ngroup = no-such-group", agent="tagss = a=b")
+    running.send(signal.SIGHUP)
+    wait_until(lambda: "going on as before" in running.stderr)
+    for line in (3, 4, 6, 7, 9):
+        assert running.stderr.count(f"sonde: error: {path}:{line}: ") == 1, running.stderr
+    assert running.end() == 0
+
+
 def bound_sockets(port):
     """How many UDP sockets of this machine have this local port."""
     lines = Path("/proc/net/udp").read_text().splitlines()[1:]
@@ -76,7 +138,7 @@ def test_a_changed_source_takes_the_place_of_the_old_one(agent, config, wait_unt
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    section = f"[loadavg]\n[source:udp]\nlisten = 127.0.0.1:{port}\n"
+    section = f"[loadavg]\n[self]\n[source:udp]\nlisten = 127.0.0.1:{port}\n"
     running = agent("agent", "-c", config(section))
     wait_until(lambda: len(config.rows("loadavg")) >= 2 and bound_sockets(port) == 1)
     config(section + "buffer = 1MiB")

@@ -1,6 +1,7 @@
 """Set-up and installing: what tools/deps says where a package is missing, what make leaves out, where install puts things."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -91,12 +92,41 @@ def test_an_installed_sonde_is_complete_and_finds_its_own_plugins(root, build, t
     installed = {path.relative_to(usr).as_posix() for path in usr.rglob("*") if path.is_file()}
     assert {"bin/sonde", "lib/sonde/plugins/collector-psi.so", "include/sonde/plugin.h", "share/man/man1/sonde.1",
             "share/sonde/profiles/quiet.ini", "etc/sonde/sonde.ini", "share/bash-completion/completions/sonde",
-            "lib/systemd/system/sonde.service", "share/doc/sonde/LICENSE"} <= installed
+            "lib/systemd/system/sonde.service", "share/doc/sonde/LICENSE", "lib/pkgconfig/sonde.pc"} <= installed
     assert {path.name for path in (usr / "lib/sonde/plugins").iterdir()} == {
         path.name for path in (build / "plugins").glob("*.so")}
+    # `make web` is asked for on its own; what it built is taken along.
+    assert {page.name for page in usr.glob("share/sonde/web/*")} == {page.name for page in (build / "web").glob("*.html")}
     unit = (usr / "lib/systemd/system/sonde.service").read_text()
     assert "ExecStart=/usr/local/bin/sonde agent -c /usr/local/etc/sonde/sonde.ini" in unit
+    broken = [(page.relative_to(usr), link)
+              for page in (usr / "share/doc/sonde").rglob("*.md")
+              for link in re.findall(r"\]\(([^)#]+)", page.read_text())
+              if "://" not in link and not (page.parent / link).exists()]
+    assert broken == []
     recorded = subprocess.run([usr / "bin/sonde", "record", "-q", "--max-frames", "2", "-i", "10ms", "-o", tmp_path / "x.sonde"],
                               capture_output=True, text=True, timeout=60, env={"PATH": "/usr/bin:/bin"})
     assert recorded.returncode == 0, recorded.stderr
     assert (tmp_path / "x.sonde").stat().st_size > 100
+
+
+def test_a_plugin_is_built_for_an_installed_sonde_and_found_by_it(root, build, tmp_path):
+    """The template that was installed, copied elsewhere: make finds the headers by sonde.pc, make install the folder."""
+    if "-fsanitize" in (build / "flags").read_text():
+        pytest.skip("one build is installed, the plain one")
+    if not shutil.which("pkg-config"):
+        pytest.skip("pkg-config is not there")
+    prefix = tmp_path / "there"
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    subprocess.run(["make", f"B={build}", "install", f"PREFIX={prefix}"], cwd=root, check=True, timeout=110, capture_output=True,
+                   env=env)
+    shutil.copytree(prefix / "share/doc/sonde/contrib/plugin-template", tmp_path / "mine")
+    env["PKG_CONFIG_PATH"] = str(prefix / "lib/pkgconfig")
+    version = subprocess.run(["pkg-config", "--modversion", "sonde"], env=env, capture_output=True, text=True, check=True).stdout
+    sonde = prefix / "bin/sonde"
+    assert version.strip() in subprocess.run([sonde, "version"], capture_output=True, text=True, check=True).stdout.split(",")[0]
+    made = subprocess.run(["make", "install"], cwd=tmp_path / "mine", env=env, capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0, made.stderr
+    assert f"-I{prefix}/include" in made.stdout
+    told = subprocess.run([sonde, "plugins", "uptime"], capture_output=True, text=True, timeout=20, env={"PATH": "/usr/bin:/bin"})
+    assert f"file          {prefix}/bin/../lib/sonde/plugins/collector-uptime.so" in told.stdout

@@ -141,6 +141,39 @@ def test_strangers_are_counted_and_nothing_else(agent, tmp_path, wait_until):
     assert not [row for row in objects(there) if row["table"] == "psi"]
 
 
+def test_receive_says_what_it_took(agent, sonde, tmp_path, wait_until):
+    """The table self_source of its own stream has every datagram, those of the last moment too, beside the rows of others."""
+    address = free_address()
+    path = tmp_path / "fleet.sonde"
+    receiver = agent("receive", "--listen", address, "-o", path)
+    host, port = address.split(":")
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.connect((host, int(port)))
+
+    def listens():
+        """A datagram to a port where nobody listens is refused."""
+        try:
+            sock.send(b"")
+            sock.send(b"")
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    wait_until(listens)
+
+    def last():
+        rows = [json.loads(line) for line in sonde("cat", "--json", "-t", "self_source", path).stdout.splitlines()]
+        return rows[-1]["values"] if rows else {"received": 0}
+
+    wait_until(lambda: last()["received"])
+    for number in range(20):
+        sock.send(b"a stranger's %d" % number)
+    assert receiver.end() == 0
+    values = last()
+    assert 22 <= values["received"] == values["refused"]
+    assert values["datagrams"] == 0
+
+
 def test_only_allowed_senders(agent, config, tmp_path, wait_until):
     address = free_address()
     there, here = tmp_path / "there.json", tmp_path / "here.json"
@@ -169,3 +202,36 @@ def test_only_allowed_senders(agent, config, tmp_path, wait_until):
 def test_mistakes_are_said_at_the_start(sonde, config, text, said):
     done = sonde("agent", "-c", config(text), timeout=20)
     assert done.returncode == 1 and said in done.stderr
+
+
+def test_self_tells_what_a_source_lost(agent, config, tmp_path, wait_until):
+    """A relay keeps one datagram for itself, sends one twice and two in the wrong order; a stranger sends what is not sonde's."""
+    relay, to_relay = bound()
+    there = free_address()
+    out = tmp_path / "there.json"
+    listen = tmp_path / "listen.ini"
+    listen.write_text(f"[agent]\ninterval = 50ms\n[source:udp]\nlisten = {there}\n[self]\n[sink:stdout]\n"
+                      f"path = {out}\nflush = 0s\ntables = self_source\n")
+    receiver = agent("agent", "-c", listen)
+    wait_until(lambda: objects(out))
+    sender = agent("agent", "-c", config(sink(to_relay)))
+    host, port = there.rsplit(":", 1)
+    address = (host, int(port))
+    datagrams = [relay.recv(65536) for _ in range(40)]
+    sender.end()
+    for i in (*range(10), *range(11, 20), 19, *range(20, 30), 31, 30, *range(32, 40)):
+        relay.sendto(datagrams[i], address)
+    relay.sendto(b"a stranger's", address)
+
+    def told():
+        return objects(out)[-1]["values"]
+
+    wait_until(lambda: told()["received"] == 41)
+    assert objects(out)[-1]["keys"]["source"] == "source:udp"
+    values = told()
+    # What came of the others depends on which of them were tables.
+    expected = {"received": 41, "refused": 1, "senders": 1, "datagrams": 40, "lost": 1, "reordered": 1, "duplicates": 1,
+                "malformed": 0}
+    assert {key: values[key] for key in expected} == expected
+    assert receiver.end() == 0
+    relay.close()

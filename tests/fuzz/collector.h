@@ -13,6 +13,7 @@ enum { PIECES = 64, TABLES = 8, BLOCKS = 16, SAMPLES = 3 };
 
 struct sonde_file {
 	size_t piece;
+	bool ended; /* of read_lines */
 };
 
 static struct {
@@ -76,6 +77,14 @@ static int64_t on_read(struct sonde_file *file, const char **text)
 	return (int64_t)host.length[piece];
 }
 
+/* All of it at once. */
+static int64_t on_read_lines(struct sonde_file *file, uint64_t limit, const char **text)
+{
+	(void)limit;
+	file->ended = !file->ended;
+	return file->ended ? on_read(file, text) : 0;
+}
+
 static void on_close(struct sonde_file *file)
 {
 	(void)file;
@@ -85,8 +94,8 @@ static void on_close(struct sonde_file *file)
 static int64_t on_list(struct sonde_instance *self, const char *path, const char **names)
 {
 	(void)self, (void)path;
-	*names = "hugepages-64kB\0hugepages-2048kB\0node0\0node3\0online\0stats\0";
-	return 6;
+	*names = "cpu0\0cpu3\0hugepages-64kB\0hugepages-2048kB\0node0\0node3\0online\0stats\0";
+	return 8;
 }
 
 static bool on_row(struct sonde_frame *frame, uint32_t table, struct sonde_row *row)
@@ -167,6 +176,7 @@ static const struct sonde_host services = {
 	.row = on_row,
 	.taken = on_taken,
 	.partial = on_partial,
+	.read_lines = on_read_lines,
 };
 
 static void split(const char *data, size_t size)

@@ -1,6 +1,7 @@
 /* Any bytes as files of a process. The first byte says which; the others are the text, in memory of just their length. */
 #include <stdlib.h>
 
+#include "plugins/process/cmdline.c"
 #include "plugins/process/parse.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,9 +16,10 @@ static void parse(uint8_t which, const char *text, size_t length, struct sonde_r
 {
 	struct process_sched sched;
 	struct process_stat stat;
+	const char *path = text;
 	char line[512];
 
-	switch (which % 6) {
+	switch (which % 7) {
 	case 0:
 		if (process_parse_stat(text, length, &stat))
 			return;
@@ -35,8 +37,11 @@ static void parse(uint8_t which, const char *text, size_t length, struct sonde_r
 		if (process_parse_schedstat(text, length, &sched))
 			check(sched.run || sched.wait || sched.slices);
 		return;
+	case 4:
+		check(process_parse_cgroup(text, length, &path) <= (size_t)(text + length - path));
+		return;
 	default:
-		check(process_cmdline(which % 6 == 4 ? CMDLINE_REDACTED : CMDLINE_FULL, text,
+		check(process_cmdline(which % 7 == 5 ? CMDLINE_REDACTED : CMDLINE_FULL, text,
 				      length, line, sizeof line) <= sizeof line);
 	}
 }

@@ -53,6 +53,64 @@ static void one_second_is_noise(void)
 	CU_ASSERT_EQUAL(half(10, 11).time, 0);
 }
 
+/* A starved process, sampled five times a second: its wait is counted when it is over, and in two instants of each five nothing is,
+ * wherever the seconds of the window begin. It waited throughout. */
+static void counted_when_it_is_over(void)
+{
+	for (uint64_t since = 0; since < 5; since++) {
+		struct stage stage;
+
+		stage_open(&stage);
+		stage_table(&stage, &process_table);
+		analyzer(&stage, process_streams, 3);
+		for (uint64_t t = since; t <= 30; t++) {
+			uint64_t waits = t / 5 * 3 + (t % 5 < 3 ? t % 5 : 3);
+
+			process_row(&stage, 9, 1, "starved", 0, waits * SECOND / 50,
+				    waits * SECOND / 4);
+			stage_tick(&stage, 1000 * SECOND + t * SECOND / 5);
+		}
+		judged(&stage);
+		CU_ASSERT(seen.series[P_WAIT][0].held.time > 0);
+		CU_ASSERT_EQUAL(seen.series[P_WAIT][0].held.stretches, 1);
+		stage_close(&stage);
+	}
+}
+
+/* Sampled at 1 Hz, a process that counts `wait` of waiting and 20 ms of running in a second, then nothing in `silent` of them. */
+static struct sonde_held counts_now_and_then(uint64_t wait, uint64_t silent)
+{
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, process_streams, 3);
+	for (uint64_t t = 0; t <= 24; t++) {
+		uint64_t turns = (t + silent) / (1 + silent);
+
+		process_row(&stage, 9, 1, "starved", 0, turns * SECOND / 50, turns * wait);
+		stage_tick(&stage, (1000 + t) * SECOND);
+	}
+	judged(&stage);
+	stage_close(&stage);
+	return seen.series[P_WAIT][0].held;
+}
+
+/* Who waits for seconds on end counts nothing meanwhile, and all of it then. Who counts less than the time that passed did
+ * something else in between, and what counts all of it after longer than the stream takes to hold may be many threads. */
+static void starved_for_seconds(void)
+{
+	struct sonde_held held = counts_now_and_then(SECOND * 198 / 100, 1);
+
+	CU_ASSERT_EQUAL(held.stretches, 1);
+	CU_ASSERT_EQUAL(held.begin, 1000 * SECOND);
+	CU_ASSERT_EQUAL(held.end, 1023 * SECOND);
+	NEAR(held.numerator / held.denominator, 0.99);
+	CU_ASSERT_EQUAL(counts_now_and_then(SECOND * 298 / 100, 2).stretches, 1);
+	CU_ASSERT_EQUAL(counts_now_and_then(SECOND * 9 / 10, 1).time, 0);
+	CU_ASSERT_EQUAL(counts_now_and_then(SECOND * 40, 3).time, 0);
+}
+
 /* All of it waiting, but 0.3 ms in a second: below the floor. */
 static void below_the_floor(void)
 {
@@ -99,6 +157,27 @@ static void gaps(void)
 	CU_ASSERT_EQUAL(seen.window.observed, 4 * SECOND);
 	CU_ASSERT_EQUAL(seen.window.begin, 100 * SECOND);
 	CU_ASSERT_EQUAL(seen.window.end, 7305 * SECOND);
+	stage_close(&stage);
+}
+
+/* Two lanes: the slow one's instants come before those of the fast one and begin 5 ms later. Each moment is observed once. */
+static void two_lanes(void)
+{
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, process_streams, 3);
+	for (uint64_t t = 0; t <= 10; t++) {
+		process_row(&stage, 9, 1, "x", t, 0, 0);
+		if (t % 5 == 0)
+			stage_tick(&stage, (100 + t) * SECOND + 5000000);
+		stage_tick(&stage, (100 + t) * SECOND);
+	}
+	judged(&stage);
+	CU_ASSERT_EQUAL(seen.window.begin, 100 * SECOND);
+	CU_ASSERT_EQUAL(seen.window.end, 110 * SECOND + 5000000);
+	CU_ASSERT_EQUAL(seen.window.observed, 10 * SECOND + 5000000);
 	stage_close(&stage);
 }
 
@@ -207,16 +286,20 @@ static void many_keys(void)
 
 /* ---- live ---- */
 
+static enum sonde_severity severity = SONDE_SEVERITY_WARNING;
+static const char *unknown; /* why it is not judged */
+
 static int judge_wait(struct sonde_instance *self)
 {
 	uint32_t count;
 	const struct sonde_series *series = sonde_series(self, P_WAIT, &count);
-	struct sonde_finding finding = { .id = "test.wait",
-					 .severity = SONDE_SEVERITY_WARNING,
-					 .about = "process 9",
-					 .title = "it waits" };
+	struct sonde_finding finding = {
+		.id = "test.wait", .severity = severity, .about = "process 9", .title = "it waits"
+	};
 
-	if (!count || !series->held.time)
+	if (unknown)
+		sonde_not_judged(self, "test.wait", unknown);
+	if (!count || !series->held.time || unknown)
 		return 0;
 	finding.begin = series->held.begin;
 	finding.end = series->held.end;
@@ -277,14 +360,50 @@ static void live(void)
 	stage_close(&stage);
 }
 
+/* A process waits all the time, from 10 s on; judged every 10 s. From 50 s on it is worse, which is told at once; from 70 to 110 s
+ * it can't be judged, and that closes nothing; from 150 s on it is not found, and 30 s later it closes. */
+static void live_changes(void)
+{
+	static const char *const expected[] = { "", "opened", "", "", "holding", "",
+						"", "",       "", "", "",        "",
+						"", "",       "", "", "",        "closed" };
+	static const struct sonde_catalogue line[] = { { "test.wait", "it waits",
+							 "process.sched_wait", NULL } };
+	uint64_t run = 0, wait = 0, begin = 0;
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer_of(&stage, process_streams, 3, (struct sonde_array) { line, 1, sizeof *line });
+	ops.judge = judge_wait;
+	analysis_hysteresis(stage.analysis, &instance, 0, 30 * SECOND, 1000 * SECOND);
+	for (uint64_t t = 0; t <= 180; t++) {
+		run += SECOND / 10;
+		wait += t > 10 && t <= 150 ? SECOND / 2 : 0;
+		process_row(&stage, 9, 1, "spin", 0, run, wait);
+		stage_tick(&stage, (1000 + t) * SECOND);
+		severity = t >= 50 ? SONDE_SEVERITY_CRITICAL : SONDE_SEVERITY_WARNING;
+		unknown = t >= 70 && t <= 110 ? "nobody knows" : NULL;
+		if (t && t % 10 == 0)
+			CU_ASSERT_STRING_EQUAL(live_state(&stage, (1000 + t) * SECOND, &begin),
+					       expected[t / 10 - 1]);
+	}
+	severity = SONDE_SEVERITY_WARNING;
+	stage_close(&stage);
+}
+
 CU_TestInfo tests[] = {
 	{ "a load in one half holds there", held_in_one_half },
 	{ "one second does not hold", one_second_is_noise },
+	{ "counted when it is over", counted_when_it_is_over },
+	{ "starved for seconds", starved_for_seconds },
 	{ "below the floor nothing holds", below_the_floor },
-	{ "gaps [148]", gaps },
+	{ "case 148: gaps", gaps },
+	{ "two lanes", two_lanes },
 	{ "a day of short-lived processes", a_day },
 	{ "another host in the stream", another_host },
 	{ "more keys than are kept", many_keys },
 	{ "live: opens, holds, closes", live },
+	{ "live: becomes worse, can't be judged", live_changes },
 	CU_TEST_INFO_NULL,
 };

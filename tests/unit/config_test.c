@@ -71,7 +71,7 @@ static void test_colons_survive(void)
 	one_error("[x]\na:b\n", "a.ini:2: this line has no `=`");
 }
 
-/* 172: a byte order mark hides the first section. */
+/* Case 172: a byte order mark hides the first section. */
 static void test_byte_order_mark_and_crlf(void)
 {
 	struct config config = read_text("\xef\xbb\xbf[output]\r\na = 1\r\n\r\n# c\r\nb = 2 \r\n");
@@ -94,7 +94,7 @@ static char *long_line(const char *head, size_t length)
 	return text;
 }
 
-/* 168: the rest of a long line became a line of its own. 199 is what design.md measured of Debian's libinih. */
+/* Case 168: the rest of a long line became a line of its own. 199 is what design.md measured of Debian's libinih. */
 static void test_long_lines(void)
 {
 	char *fits = long_line("key = ", 199), *over = long_line("key = ", 200);
@@ -116,7 +116,7 @@ static void test_long_lines(void)
 	free(evil);
 }
 
-/* 171: values of a repeated key joined with LF. Here both are kept; options.c decides by the key's type. */
+/* Case 171: values of a repeated key joined with LF. Here both are kept; options.c decides by the key's type. */
 static void test_nothing_is_joined(void)
 {
 	struct config config = read_text("[x]\nip=1.2.3.4\nip=\n");
@@ -140,7 +140,7 @@ static void test_nothing_is_cut(void)
 	one_error("[x]\na = 1 ; one\n", "a.ini:2: ` ;` would cut");
 	one_error("[x] ; y\n", "a.ini:1: ` ;` would cut");
 	one_error("[x] y\n", "a.ini:1: a section line");
-	one_error("[x\n", "a.ini:1: a section line");
+	one_error("[x\n", "a.ini:1: the ] is missing");
 	one_error("[x]]\n", "a.ini:1: a section line");
 	one_error("[sink:file aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
 		  "a.ini:1: the section's name is longer than 49 bytes");
@@ -310,6 +310,46 @@ static void test_includes(void)
 }
 
 /* Distances by hand: swap of neighbours 1, one letter 1. */
+/* What a verb puts together is in no line: any text is a value, and a section takes the place of the file's. */
+static void test_put_together(void)
+{
+	static const char any[] = " ${HOME} ; # = \"\n[sink:file]\n\x01 ";
+	struct config config = read_text("[agent]\nhost = a\n[sink:file two]\npath = b\n");
+	const struct config_section *section;
+
+	config_add(&config, "sink:file two");
+	config_set(&config, "path", any);
+	config_set(&config, "path", "");
+	CU_ASSERT_EQUAL(config.nerrors, 0);
+	CU_ASSERT_EQUAL(config.nsections, 2);
+	CU_ASSERT_STRING_EQUAL(value(&config, "agent", "host"), "a");
+	CU_ASSERT_STRING_EQUAL(value(&config, "sink:file two", "path"), any);
+	section = config_section(&config, "sink:file two");
+	CU_ASSERT_EQUAL(section->nkeys, 2);
+	CU_ASSERT_STRING_EQUAL(section->type, "sink");
+	CU_ASSERT_STRING_EQUAL(section->plugin, "file");
+	CU_ASSERT_STRING_EQUAL(section->label, "two");
+	config_free(&config);
+}
+
+/* A mistake of a key is in its line, one of a key that is not there in its section's; of what is in no file, in none. */
+static void test_places(void)
+{
+	struct config config = read_text("[psi]\n\ninterval = 1s\n");
+
+	config_fault(&config, config_section(&config, "psi"), "interval", "too %s", "short");
+	config_fault(&config, config_section(&config, "psi"), "lane", "missing");
+	config_add(&config, "cpu");
+	config_set(&config, "lane", "x");
+	config_fault(&config, config_section(&config, "cpu"), "lane", "wrong");
+	config_fault(&config, config_section(&config, "cpu"), "lane", "wrong");
+	CU_ASSERT_EQUAL(config.nerrors, 3);
+	CU_ASSERT_STRING_EQUAL(config.errors[0], "a.ini:1: [psi]: missing");
+	CU_ASSERT_STRING_EQUAL(config.errors[1], "a.ini:3: [psi]: too short");
+	CU_ASSERT_STRING_EQUAL(config.errors[2], "[cpu]: wrong");
+	config_free(&config);
+}
+
 static void test_nearest(void)
 {
 	static const char *const names[] = { "cpu", "interval", "meminfo", "vmstat", "sink" };
@@ -318,6 +358,7 @@ static void test_nearest(void)
 	CU_ASSERT_STRING_EQUAL(nearest("intreval", names, 5), "interval");
 	CU_ASSERT_STRING_EQUAL(nearest("snik", names, 5), "sink");
 	CU_ASSERT_STRING_EQUAL(nearest("cpus", names, 5), "cpu");
+	CU_ASSERT_STRING_EQUAL(nearest("CPU", names, 5), "cpu");
 	CU_ASSERT_PTR_NULL(nearest("quux", names, 5));
 	CU_ASSERT_PTR_NULL(nearest("", names, 5));
 	CU_ASSERT_PTR_NULL(nearest("cpu", names, 0));
@@ -337,6 +378,8 @@ CU_TestInfo tests[] = {
 	{ "messages are safe", test_messages_are_safe },
 	{ "variables", test_variables },
 	{ "includes", test_includes },
+	{ "put together by a verb", test_put_together },
+	{ "places of mistakes", test_places },
 	{ "nearest", test_nearest },
 	CU_TEST_INFO_NULL,
 };

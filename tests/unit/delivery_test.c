@@ -1,5 +1,6 @@
 /* Deliveries of a stream: what a sink loses is counted, and what comes after it can be read. */
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -219,7 +220,57 @@ static void never_ready(void)
 	tear_down();
 }
 
+/* Memory that is in use; what a ring does not touch counts as well. */
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Case 160: an hour at 10 Hz, and the sink takes nothing. Neither samples nor notes, which come by the same ring, take more memory
+ * than it had at first; the oldest are gone, and counted: the newest are there when the sink is back. */
+static void refused_for_an_hour(void)
+{
+	enum { INSTANTS = 36000, FIRST = 3000 };
+	uint64_t words[2] = { 1, 0 };
+	struct sonde_view view = {
+		.instance = "t", .words = words, .strings = "", .nrows = 1, .stride = 2
+	};
+	size_t memory = 0;
+
+	set_up();
+	view.schema = schema;
+	atomic_store(&sink.busy, 1 << 30);
+	for (uint64_t i = 1; i <= INSTANTS; i++) {
+		words[1] = i > INSTANTS - 10 ? 40 : 1;
+		stream_publish(&stream, &view, 1, i, i);
+		if (i % 10 == 0) {
+			stream_note(&stream, SONDE_INFO, "t", "", "one in ten");
+			stream_speak(&stream);
+		}
+		if (i == FIRST)
+			memory = memory_in_use();
+	}
+	/* What the sink's thread has in hand comes and goes; what 33,000 instants take is megabytes. */
+	CU_ASSERT(memory_in_use() <= memory + (256 << 10));
+	CU_ASSERT_EQUAL(counts().ring.produced, INSTANTS + INSTANTS / 10);
+	CU_ASSERT(counts().ring.queued < FIRST);
+	CU_ASSERT(counts().ring.settled[RING_DROPPED] > INSTANTS - FIRST);
+	CU_ASSERT_EQUAL(counts().ring.settled[RING_DELIVERED], 0);
+	atomic_store(&sink.busy, 0);
+	publish(41);
+	stop();
+	CU_ASSERT(counts().ring.settled[RING_DELIVERED] > 10);
+	CU_ASSERT_EQUAL(values() & (uint64_t)3 << 40, (uint64_t)3 << 40);
+	tear_down();
+}
+
 CU_TestInfo tests[] = {
-	{ "delivered", delivered },     { "busy", busy },  { "failed", failed },
-	{ "never ready", never_ready }, CU_TEST_INFO_NULL,
+	{ "case 160: refused for an hour", refused_for_an_hour },
+	{ "delivered", delivered },
+	{ "busy", busy },
+	{ "failed", failed },
+	{ "never ready", never_ready },
+	CU_TEST_INFO_NULL,
 };

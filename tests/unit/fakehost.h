@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sonde/plugin.h>
@@ -17,11 +18,12 @@
 
 extern const struct sonde_plugin sonde_plugin;
 
-enum { FAKE_FILES = 64, FAKE_TABLES = 8, FAKE_BLOCKS = 16, FAKE_TEXT = 4 << 20 };
+enum { FAKE_FILES = 512, FAKE_TABLES = 8, FAKE_BLOCKS = 16, FAKE_TEXT = 16 << 20 };
 
 struct sonde_file {
 	char path[256];
 	struct sonde_file *next;
+	size_t at; /* of read_lines */
 };
 
 static struct fake {
@@ -37,9 +39,16 @@ static struct fake {
 	} put[FAKE_FILES];
 	uint32_t nput;
 	void **blocks[FAKE_BLOCKS];
+	uint64_t sizes[FAKE_BLOCKS], wanted[FAKE_BLOCKS];
 	uint32_t nblocks;
+	bool started;
 	struct sonde_file *files; /* opened and not closed */
-	char notes[4096], unavailable[512];
+	int nlisted;              /* folders */
+	/* In the place of a plugin's own system calls; NULL: they are made. */
+	int64_t (*obtain)(const char *name,
+			  int64_t (*call)(void *context, void *buffer, uint64_t size),
+			  void *context, void *buffer, uint64_t size);
+	char notes[4096], gaps[4096], unavailable[512];
 	char text[FAKE_TEXT], names[1 << 16];
 } fake;
 
@@ -60,7 +69,9 @@ static inline void put_bytes(const char *path, const char *text, size_t length, 
 			abort();
 		i = (int)fake.nput++;
 	}
-	snprintf(fake.put[i].path, sizeof fake.put[i].path, "%s", path);
+	if ((size_t)snprintf(fake.put[i].path, sizeof fake.put[i].path, "%s", path) >=
+	    sizeof fake.put[i].path)
+		abort();
 	fake.put[i].text = text;
 	fake.put[i].length = length;
 	fake.put[i].err = err;
@@ -97,8 +108,11 @@ static inline int64_t fake_load(const char *path, const char **text)
 		*text = at;
 		return (int64_t)fake.put[i].length;
 	}
-	if (strncmp(path, "/proc/net/", 10) == 0) /* as the host does: the tree's own namespace */
+	/* As the host does: what the tree's own PID 1 sees. */
+	if (strncmp(path, "/proc/net/", 10) == 0)
 		snprintf(full, sizeof full, "%s/proc/1%s", fake.root, path + 5);
+	else if (strncmp(path, "/proc/self/", 11) == 0)
+		snprintf(full, sizeof full, "%s/proc/1%s", fake.root, path + 10);
 	else
 		snprintf(full, sizeof full, "%s%s", fake.root, path);
 	fd = fake.root[0] ? open(full, O_RDONLY | O_CLOEXEC) : -1;
@@ -121,6 +135,24 @@ static int64_t fake_read(struct sonde_file *file, const char **text)
 	length = fake_load(file->path, text);
 	fake_loaded = length >= 0 && *text != fake.text ? (char *)*text : NULL;
 	return length;
+}
+
+/* Lines until `limit` bytes are reached; 0 at the end. */
+static int64_t fake_read_lines(struct sonde_file *file, uint64_t limit, const char **text)
+{
+	int64_t length = fake_read(file, text);
+	size_t from = file->at, to = from;
+
+	if (length < 0)
+		return length;
+	while (to < (size_t)length && to - from < limit) {
+		const char *lf = memchr(*text + to, '\n', (size_t)length - to);
+
+		to = lf ? (size_t)(lf + 1 - *text) : (size_t)length;
+	}
+	*text += from;
+	file->at = to > from ? to : 0;
+	return (int64_t)(to - from);
 }
 
 static struct sonde_file *fake_open(struct sonde_instance *self, uint32_t mode, const char *path)
@@ -159,28 +191,40 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A folder's names: those of the tree, and the first part of what was put below it. */
+static bool fake_is_folder(DIR *dir, const char *name)
+{
+	struct stat is;
+
+	return fstatat(dirfd(dir), name, &is, 0) == 0 && S_ISDIR(is.st_mode);
+}
+
+/* A folder's names: those of the tree, and the first part of what was put below it. With a slash at the end only folders. */
 static int64_t fake_list(struct sonde_instance *self, const char *path, const char **names)
 {
 	static char *list[4096];
 	size_t n = 0, used = 0, length = strlen(path);
+	bool folders = path[length - 1] == '/';
 	char full[8192];
 	struct dirent *entry;
 	DIR *dir;
 
 	(void)self;
-	snprintf(full, sizeof full, "%s%s", fake.root, path);
+	fake.nlisted++;
+	length -= folders;
+	snprintf(full, sizeof full, "%s%.*s", fake.root, (int)length, path);
 	dir = fake.root[0] ? opendir(full) : NULL;
 	while (dir && (entry = readdir(dir)) && n < 4096)
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' && (!folders || fake_is_folder(dir, entry->d_name)))
 			list[n++] = strdup(entry->d_name);
 	if (dir)
 		closedir(dir);
-	for (uint32_t i = 0; i < fake.nput; i++)
+	for (uint32_t i = 0; i < fake.nput; i++) {
+		const char *below = fake.put[i].path + length + 1;
+
 		if (fake.put[i].text && strncmp(fake.put[i].path, path, length) == 0 &&
-		    fake.put[i].path[length] == '/')
-			list[n++] = strndup(fake.put[i].path + length + 1,
-					    strcspn(fake.put[i].path + length + 1, "/"));
+		    below[-1] == '/' && (!folders || strchr(below, '/')))
+			list[n++] = strndup(below, strcspn(below, "/"));
+	}
 	qsort(list, n, sizeof list[0], by_name);
 	*names = fake.names;
 	int64_t count = 0;
@@ -209,6 +253,14 @@ static void fake_note(struct sonde_instance *self, const char *message)
 	snprintf(fake.notes + used, sizeof fake.notes - used, "%s\n", message);
 }
 
+static void fake_gap(struct sonde_instance *self, const char *message)
+{
+	size_t used = strlen(fake.gaps);
+
+	(void)self;
+	snprintf(fake.gaps + used, sizeof fake.gaps - used, "%s\n", message);
+}
+
 static int fake_unavailable(struct sonde_instance *self, const char *reason)
 {
 	(void)self;
@@ -231,19 +283,50 @@ static int fake_add_table(struct sonde_instance *self, const struct sonde_table 
 	return (int)n;
 }
 
+static void fake_grow_now(uint32_t i)
+{
+	char *bytes;
+
+	if (fake.wanted[i] <= fake.sizes[i] && *fake.blocks[i])
+		return;
+	bytes = calloc(1, fake.wanted[i] ? fake.wanted[i] : 1);
+	if (fake.sizes[i])
+		memcpy(bytes, *fake.blocks[i], fake.sizes[i]);
+	free(*fake.blocks[i]);
+	*fake.blocks[i] = bytes;
+	fake.sizes[i] = fake.wanted[i];
+}
+
+/* In start() at once, else before the next sample. */
 static int fake_grow(struct sonde_instance *self, void **block, uint64_t size)
 {
+	uint32_t i = 0;
+
 	(void)self;
-	if (*block || fake.nblocks == FAKE_BLOCKS)
+	while (i < fake.nblocks && fake.blocks[i] != block)
+		i++;
+	if (i == FAKE_BLOCKS)
 		abort();
-	*block = calloc(1, size ? size : 1);
-	fake.blocks[fake.nblocks++] = block;
+	fake.nblocks += i == fake.nblocks;
+	fake.blocks[i] = block;
+	fake.wanted[i] = size > fake.wanted[i] ? size : fake.wanted[i];
+	if (!fake.started)
+		fake_grow_now(i);
 	return 0;
 }
 
 static void fake_partial(struct sonde_frame *frame)
 {
 	frame->partial = true;
+}
+
+static int64_t fake_obtain(struct sonde_instance *self, const char *name,
+			   int64_t (*call)(void *context, void *buffer, uint64_t size),
+			   void *context, void *buffer, uint64_t size)
+{
+	(void)self;
+	return fake.obtain ? fake.obtain(name, call, context, buffer, size)
+			   : call(context, buffer, size);
 }
 
 static const struct sonde_host fake_services = {
@@ -259,7 +342,14 @@ static const struct sonde_host fake_services = {
 	.list = fake_list,
 	.row = frame_row,
 	.partial = fake_partial,
+	.obtain = fake_obtain,
+	.read_lines = fake_read_lines,
+	.gap = fake_gap,
 };
+
+/* Of a captured tree USER_HZ is not known. */
+static const struct sonde_stream_header fake_header = { .user_hz = 100, .page_size = 4096 };
+static const struct sonde_stream_header fake_captured = { .page_size = 4096 };
 
 /* Forgets everything: the next test begins. */
 static inline void fake_end(void)
@@ -277,26 +367,37 @@ static inline void fake_end(void)
 	memset(&fake, 0, offsetof(struct fake, text));
 }
 
-/* Starts the plugin on what was put and on the tree ("": none). 0, or what start() says. */
+/* Starts the plugin on what was put and on the tree ("": none), with the configuration at fake.self.conf. 0, or what start()
+ * says. */
 static inline int fake_start(const char *root)
 {
 	snprintf(fake.root, sizeof fake.root, "%s", root);
 	fake.self.host = &fake_services;
 	fake.self.name = sonde_plugin.name;
+	fake.self.root = fake.root;
+	fake.self.header = *root ? &fake_captured : &fake_header;
+	if (!fake.self.label)
+		fake.self.label = "";
 	fake.self.state = calloc(1, sonde_plugin.state_size ? sonde_plugin.state_size : 1);
 	for (uint32_t i = 0; i < sonde_plugin.tables.count; i++)
 		if (fake_add_table(&fake.self,
 				   (const void *)((const char *)sonde_plugin.tables.items +
 						  (size_t)i * sonde_plugin.tables.stride)) < 0)
 			return -EINVAL;
-	return sonde_plugin.start(&fake.self);
+	int err = sonde_plugin.start(&fake.self);
+	fake.started = true;
+	return err;
 }
 
 static inline int fake_sample(void)
 {
+	for (uint32_t i = 0; i < fake.nblocks; i++)
+		fake_grow_now(i);
 	frame_begin(&fake.frame);
-	return ((const struct sonde_collector_ops *)sonde_plugin.ops)
-		->sample(&fake.self, &fake.frame);
+	int err = ((const struct sonde_collector_ops *)sonde_plugin.ops)
+			  ->sample(&fake.self, &fake.frame);
+	frame_end(&fake.frame);
+	return err;
 }
 
 static inline struct frame_table *fake_table(const char *name)
@@ -326,6 +427,10 @@ static inline void fake_value(const struct sonde_schema *schema, const uint64_t 
 	else if (schema->columns[column].type == SONDE_STR)
 		snprintf(text, size, "%.*s", (int)(uint32_t)value,
 			 fake.frame.strings.bytes + (value >> 32));
+	else if (schema->columns[column].type == SONDE_F64)
+		snprintf(text, size, "%g", sonde_slot_f64(value));
+	else if (schema->columns[column].type == SONDE_I64)
+		snprintf(text, size, "%lld", (long long)value);
 	else
 		snprintf(text, size, "%llu", (unsigned long long)value);
 }

@@ -443,7 +443,7 @@ static void disk_full(void)
 		CU_ASSERT_EQUAL(put(&self, BEGINS "whole", SONDE_FIRST), 0);
 		disk.fits = 3;
 		for (int n = 0; n < 5; n++) {
-			CU_ASSERT_EQUAL(put(&self, "0123456789", SONDE_LAST), -EAGAIN);
+			CU_ASSERT_EQUAL(put(&self, "0123456789", SONDE_LAST), -ENOSPC);
 			CU_ASSERT_STRING_EQUAL(text_of(path), BEGINS "whole");
 			disk.fits = 3;
 		}
@@ -468,7 +468,7 @@ static void full_at_first(void)
 	CU_ASSERT_EQUAL_FATAL(start(&self), 0);
 	disk.fits = 2;
 	for (int i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(put(&self, BEGINS "x", SONDE_FIRST), -EAGAIN);
+		CU_ASSERT_EQUAL(put(&self, BEGINS "x", SONDE_FIRST), -ENOSPC);
 	CU_ASSERT_EQUAL(files(), 1);
 	disk.fits = UINT64_MAX;
 	CU_ASSERT_EQUAL(put(&self, BEGINS "x", SONDE_FIRST), 0);

@@ -1,6 +1,7 @@
 /* The file service: whole files whatever their size and kind, lists in order, budgets, roots. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,13 +24,28 @@ static void put(const char *name, const char *text, size_t length)
 	close(fd);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static void remove_folder(void)
+{
+	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void make_folder(void)
 {
 	static bool made;
 
-	if (!made)
-		CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	if (made)
+		return;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
 	made = true;
+	atexit(remove_folder);
 }
 
 /* read(2) until it says 0: what the file service is compared with. */
@@ -160,6 +176,13 @@ static void lists(void)
 		CU_ASSERT_STRING_EQUAL(names, sorted[i]);
 		names += strlen(names) + 1;
 	}
+	/* With a slash behind it, folders alone. */
+	CU_ASSERT_EQUAL(file_list(&files, "/list/", &names), 0);
+	snprintf(path, sizeof path, "%s/list/inner", folder);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	CU_ASSERT_EQUAL(file_list(&files, "/list/", &names), 1);
+	CU_ASSERT_STRING_EQUAL(names, "inner");
+	CU_ASSERT_EQUAL(file_list(&files, "/list", &names), 9);
 	files_close(&files);
 }
 
@@ -198,7 +221,7 @@ static int count_fds(void)
 	return (int)count;
 }
 
-/* Past the budget a process's file is opened at each read, and reads the same; system files do not count. */
+/* Past the budget a process's or cgroup's file is opened at each read, and reads the same; system files do not count. */
 static void budget(void)
 {
 	struct sonde_file *kept[8], *system;
@@ -228,6 +251,14 @@ static void budget(void)
 	CU_ASSERT(file_read(kept[7], &text) > 0);
 	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
 	CU_ASSERT(file_read(system, &text) > 0);
+	/* So do a cgroup's, wherever these are mounted. */
+	make_folder();
+	put("cpu.stat", "usage_usec 7\n", 13);
+	snprintf(path, sizeof path, "%s/cpu.stat", folder);
+	kept[0] = file_open(&files, SONDE_KEEP, path);
+	CU_ASSERT_EQUAL(file_read(kept[0], &text), 13);
+	CU_ASSERT_EQUAL(file_read(kept[0], &text), 13);
+	CU_ASSERT_EQUAL(count_fds(), before + 3 + 1);
 	files_close(&files);
 	CU_ASSERT_EQUAL(count_fds(), before);
 	files_budget(1024);
@@ -351,7 +382,76 @@ static void roots(void)
 	files_close(&files);
 }
 
+/* A long file in parts: each ends with a line, and all of them are the file; then it begins anew. */
+static void parts(void)
+{
+	static char text[300000], whole[sizeof text];
+	struct files files;
+	struct sonde_file *file;
+	char path[256];
+	const char *part;
+	int64_t n;
+
+	make_folder();
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = i % 97 == 96 ? '\n' : (char)('a' + i % 26);
+	put("parts", text, sizeof text); /* the last line has no end */
+	CU_ASSERT_EQUAL(files_open(&files, ""), 0);
+	snprintf(path, sizeof path, "%s/parts", folder);
+	file = file_open(&files, SONDE_FRESH, path);
+	for (int times = 0; times < 2; times++) {
+		size_t length = 0;
+
+		while ((n = file_read_lines(file, 10000, &part)) > 0) {
+			CU_ASSERT_FATAL(length + (size_t)n <= sizeof whole);
+			memcpy(whole + length, part, (size_t)n);
+			length += (size_t)n;
+			CU_ASSERT(part[n - 1] == '\n' || length == sizeof text);
+			CU_ASSERT(length < sizeof text || n < 200000);
+		}
+		CU_ASSERT_EQUAL(n, 0);
+		CU_ASSERT_EQUAL(length, sizeof text);
+		CU_ASSERT_EQUAL(memcmp(whole, text, sizeof text), 0);
+	}
+	/* One that is closed halfway leaves no descriptor behind. */
+	CU_ASSERT(file_read_lines(file, 10000, &part) > 0);
+	file_close(file);
+	put("parts", text, 96 * 3); /* without any line at all: as long as it fits */
+	file = file_open(&files, SONDE_FRESH, path);
+	CU_ASSERT_EQUAL(file_read_lines(file, 1, &part), 96 * 3);
+	file_close(file);
+	files_close(&files);
+}
+
+/* procfs, beside plain reads: records whole, none twice. */
+static void parts_of_procfs(void)
+{
+	static char plain[1 << 20], whole[1 << 20];
+	struct files files;
+	struct sonde_file *file;
+	size_t length = 0, said;
+	const char *part;
+	int64_t n;
+
+	CU_ASSERT_EQUAL(files_open(&files, ""), 0);
+	file = file_open(&files, SONDE_FRESH, "/proc/filesystems");
+	said = read_plainly("/proc/filesystems", plain, sizeof plain);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	while ((n = file_read_lines(file, 1, &part)) > 0) {
+		memcpy(whole + length, part, (size_t)n);
+		length += (size_t)n;
+		CU_ASSERT_EQUAL(part[n - 1], '\n');
+	}
+	CU_ASSERT_EQUAL(n, 0);
+	CU_ASSERT_EQUAL(length, said);
+	CU_ASSERT_EQUAL(memcmp(whole, plain, length), 0);
+	file_close(file);
+	files_close(&files);
+}
+
 CU_TestInfo tests[] = {
+	{ "a file in parts", parts },
+	{ "procfs in parts", parts_of_procfs },
 	{ "a file that grows and shrinks", growth },
 	{ "procfs gives pages", pages_of_procfs },
 	{ "errors are kept", errors },

@@ -62,7 +62,7 @@ static void test_plain_rates(void)
 	filter_free(filter);
 }
 
-/* 24: iowait one back, idle 101 on: nothing waited, and the CPU was idle. 25: idle 3 ticks back, then on. 26: never
+/* Case 24: iowait one back, idle 101 on: nothing waited, and the CPU was idle. Case 25: idle 3 ticks back, then on. Case 26: never
  * below nothing. */
 static void test_small_steps_back(void)
 {
@@ -92,7 +92,7 @@ static void test_small_steps_back(void)
 	filter_free(filter);
 }
 
-/* 31: a guest's steal goes back by 8e8 ticks a second: no rate of it, the others keep theirs. */
+/* Case 31: a guest's steal goes back by 8e8 ticks a second: no rate of it, the others keep theirs. */
 static void test_steal_goes_back(void)
 {
 	struct filter *filter = rates();
@@ -110,7 +110,7 @@ static void test_steal_goes_back(void)
 	filter_free(filter);
 }
 
-/* 28: one of the counters wraps at 32 bits, and only that one. A re-created device (29) is no wrap: 900 to 2 would be
+/* Case 28: one of the counters wraps at 32 bits, and only that one. A re-created device (case 29) is no wrap: 900 to 2 would be
  * half of the range or more. */
 static void test_wraps_one_by_one(void)
 {
@@ -159,7 +159,7 @@ static void test_another_under_the_same_name(void)
 	filter_free(filter);
 }
 
-/* 15: a CPU that goes offline is gone at once. 16: it comes back near 0 and has no rate for the time in between. */
+/* Case 15: a CPU that goes offline is gone at once. Case 16: it comes back near 0 and has no rate for the time in between. */
 static void test_rows_vanish_and_come_back(void)
 {
 	struct filter *filter = rates();
@@ -212,7 +212,7 @@ static void test_partial_samples(void)
 	filter_free(filter);
 }
 
-/* 148: two hours asleep: no rate across them. */
+/* Case 148: two hours asleep: no rate across them. */
 static void test_suspend(void)
 {
 	struct filter *filter = rates();
@@ -265,7 +265,7 @@ static void test_absent_and_double(void)
 	filter_free(filter);
 }
 
-/* 41: the same pid with another start time is another row. */
+/* Case 41: the same pid with another start time is another row. */
 static void test_pid_reused(void)
 {
 	static const struct sonde_column process_columns[] = {
@@ -310,6 +310,61 @@ static void test_pid_reused(void)
 	schema_free(process);
 }
 
+/* As many counters as /proc/vmstat has, in two rows; one of them is absent once. */
+static void test_many_counters(void)
+{
+	enum { COUNTERS = 200, GONE = 130 };
+	static struct sonde_column many[1 + COUNTERS];
+	static char names[1 + COUNTERS][16];
+	struct sonde_table table = { "many", SONDE_COLUMNS(many), .rows = 2 };
+	struct filter *filter = rates();
+	struct sonde_frame arena = { 0 };
+	struct sonde_schema *wide;
+	char why[256];
+
+	for (int i = 0; i <= COUNTERS; i++) {
+		snprintf(names[i], sizeof names[i], "c%d", i);
+		many[i] =
+			(struct sonde_column) { names[i], SONDE_U64, i ? SONDE_COUNTER : SONDE_KEY,
+						SONDE_NONE, .help = "" };
+	}
+	CU_ASSERT_EQUAL_FATAL(schema_make(&table, &wide, why, sizeof why), 0);
+	CU_ASSERT_EQUAL_FATAL(frame_add_table(&arena, wide, 2, 0), 0);
+	for (uint64_t at = 0; at < 4; at++) {
+		struct sonde_view view = { 0 };
+		struct instant in = { .header = &header, .views = &view, .nviews = 1 };
+		const struct instant *out;
+
+		frame_begin(&arena);
+		for (uint64_t n = 0; n < 2; n++) {
+			struct sonde_row row;
+
+			CU_ASSERT_TRUE_FATAL(frame_row(&arena, 0, &row));
+			sonde_set_u64(&row, 0, n);
+			for (uint32_t i = 1; i <= COUNTERS; i++)
+				if (at != 1 || n || i != GONE)
+					sonde_set_u64(&row, i, 1000 + at * (n + 1) * i);
+		}
+		frame_views(&arena, &view);
+		view.header = &header;
+		view.instance = "many";
+		view.begin = (1 + at) * SECOND;
+		CU_ASSERT_EQUAL_FATAL(filter_instant(filter, &in, &out), 0);
+		for (uint32_t n = 0; n < 2; n++)
+			for (uint32_t i = 1; i <= COUNTERS; i++) {
+				bool known = at > 2 || (at && (n || i != GONE));
+
+				CU_ASSERT_EQUAL(sonde_view_has(out->views, n, i), known);
+				if (known)
+					NEAR(sonde_slot_f64(sonde_view_slots(out->views, n)[i]),
+					     (n + 1) * i);
+			}
+	}
+	filter_free(filter);
+	frame_free(&arena);
+	schema_free(wide);
+}
+
 CU_TestInfo tests[] = {
 	{ "set up", test_set_up },
 	{ "plain rates and their units", test_plain_rates },
@@ -322,6 +377,7 @@ CU_TestInfo tests[] = {
 	{ "suspend", test_suspend },
 	{ "absent values and double rows", test_absent_and_double },
 	{ "a pid reused", test_pid_reused },
+	{ "many counters", test_many_counters },
 	{ "tear down", test_tear_down },
 	CU_TEST_INFO_NULL,
 };

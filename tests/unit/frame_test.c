@@ -122,6 +122,82 @@ static void test_strings(void)
 	close_frame(&frame);
 }
 
+static const struct sonde_column named_columns[] = {
+	{ "name", SONDE_STR, SONDE_KEY, SONDE_NONE, .wrap = 0 },
+	{ "n", SONDE_U64, SONDE_GAUGE, SONDE_NONE, .wrap = 0 },
+};
+static const struct sonde_table named_table = { "named", SONDE_ARRAY(named_columns), .rows = 1 };
+
+static void open_named(struct sonde_frame *frame)
+{
+	char why[200];
+
+	*frame = (struct sonde_frame) { 0 };
+	CU_ASSERT_EQUAL(schema_make(&named_table, &schema, why, sizeof why), 0);
+	CU_ASSERT_EQUAL(frame_add_table(frame, schema, 0, 0), 0);
+}
+
+static void add_named(struct sonde_frame *frame, const char *name, size_t length, uint64_t n)
+{
+	struct sonde_row row;
+
+	if (!frame_row(frame, 0, &row))
+		return;
+	sonde_set_bytes(&row, 0, name, length);
+	sonde_set_u64(&row, 1, n);
+}
+
+/* A row whose key found no room is none, and is counted; those around it stay in their order. */
+static void test_nameless(void)
+{
+	struct sonde_frame frame;
+	struct sonde_view view;
+	char *text = calloc(1, 5000);
+
+	open_named(&frame);
+	for (int i = 0; i < 4; i++)
+		add_named(&frame, "", 0, 0); /* four rows from the next sample on */
+	CU_ASSERT_EQUAL(frame_begin(&frame), 0);
+	frame.lost_rows = 0;
+	add_named(&frame, "a", 1, 1);
+	add_named(&frame, text, 5000, 2);
+	add_named(&frame, "b", 1, 3);
+	frame_end(&frame);
+	frame_views(&frame, &view);
+	CU_ASSERT_EQUAL_FATAL(view.nrows, 2);
+	CU_ASSERT_EQUAL(sonde_view_slots(&view, 0)[1], 1);
+	CU_ASSERT_EQUAL(sonde_view_slots(&view, 1)[1], 3);
+	CU_ASSERT_EQUAL(view.flags, SONDE_PARTIAL);
+	CU_ASSERT_EQUAL(frame.lost_rows, 1);
+	CU_ASSERT_EQUAL(frame_begin(&frame), 0);
+	add_named(&frame, text, 5000, 2);
+	frame_end(&frame);
+	CU_ASSERT_EQUAL(frame.tables[0].nrows, 1);
+	CU_ASSERT_EQUAL(frame.lost_rows, 1);
+	free(text);
+	close_frame(&frame);
+}
+
+/* A thousand rows where there was room for one: in the sample after that all of them are there, by name. */
+static void test_names_grow_with_rows(void)
+{
+	struct sonde_frame frame;
+	char name[16];
+
+	open_named(&frame);
+	for (int round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL(frame_begin(&frame), 0);
+		for (unsigned i = 0; i < 1000; i++) {
+			snprintf(name, sizeof name, "veth%08x", i);
+			add_named(&frame, name, 12, i);
+		}
+		frame_end(&frame);
+		CU_ASSERT_EQUAL(frame.tables[0].nrows, round ? 1000 : 1);
+		CU_ASSERT_EQUAL(frame.lost_rows, 999);
+	}
+	close_frame(&frame);
+}
+
 /* The host's own rows are not lost: their arena grows at once. */
 static void test_records(void)
 {
@@ -147,6 +223,8 @@ CU_TestInfo tests[] = {
 	{ "absent until set", test_absent },
 	{ "growth between samples", test_growth },
 	{ "strings", test_strings },
+	{ "a row without its key is none", test_nameless },
+	{ "names grow with rows", test_names_grow_with_rows },
 	{ "records", test_records },
 	CU_TEST_INFO_NULL,
 };

@@ -145,8 +145,10 @@ static void test_saves(void)
 	struct counted counted;
 	struct text text;
 	size_t ends = 0;
+	unsigned char *index;
+	uint32_t length;
 
-	/* Somebody's skippable frame of 3 MiB behind the first segment: distances of the last index do not reach over it. */
+	/* Somebody's skippable frame of 3 MiB behind the first segment, which the first index then is as much further from. */
 	while (large.length == 0 || get_le32(bytes.data + ends) != FORMAT_MARK_MAGIC || ends == 0) {
 		for (ends++; get_le32(bytes.data + ends) != FORMAT_MARK_MAGIC;)
 			ends++;
@@ -158,6 +160,11 @@ static void test_saves(void)
 	put_le32(large.data + ends + 4, 3 << 20);
 	memcpy(large.data + ends + FORMAT_SKIP_HEAD + (3 << 20), bytes.data + ends,
 	       bytes.length - ends);
+	for (index = large.data; get_le32(index) != FORMAT_INDEX_MAGIC;)
+		index++;
+	length = get_le32(index + 4);
+	put_le64(index + 8, get_le64(index + 8) + FORMAT_SKIP_HEAD + (3 << 20));
+	put_le32(index + 8 + length - 12, fnv32(index + 8, length - 12));
 	text = deliver(&large, 598 * STEP, 0, true, &counted);
 	CU_ASSERT_EQUAL(strncmp(text.bytes, "#598 ", 5), 0);
 	CU_ASSERT_TRUE(counted.read < 1 << 20);
@@ -184,6 +191,26 @@ static void test_hints(void)
 		bytes.data[bit / 8] ^= 1 << bit % 8;
 	}
 	free(whole.bytes);
+	bytes_free(&bytes);
+}
+
+/* Of a recording and its copy behind it, the index at the end is the copy's: both are read all the same. */
+static void test_copies(void)
+{
+	struct bytes bytes = record(), twice = { 0 };
+	struct counted counted;
+	struct text once = deliver(&bytes, 500 * STEP, 0, true, &counted), text;
+
+	twice.length = 2 * bytes.length;
+	twice.data = malloc(twice.length);
+	memcpy(twice.data, bytes.data, bytes.length);
+	memcpy(twice.data + bytes.length, bytes.data, bytes.length);
+	text = deliver(&twice, 500 * STEP, 0, true, &counted);
+	CU_ASSERT_EQUAL(text.used, 2 * once.used);
+	CU_ASSERT_STRING_EQUAL(text.bytes + once.used, once.bytes);
+	free(text.bytes);
+	free(once.bytes);
+	bytes_free(&twice);
 	bytes_free(&bytes);
 }
 
@@ -222,6 +249,7 @@ CU_TestInfo tests[] = {
 	{ "until", test_until },
 	{ "the index saves reading", test_saves },
 	{ "a wrong index", test_hints },
+	{ "a copy behind it", test_copies },
 	{ "the layout of indexes", test_layout },
 	CU_TEST_INFO_NULL,
 };

@@ -6,12 +6,12 @@
 #include "stage.h"
 
 struct found {
-	char id[48], about[64], severity[16], title[256];
+	char id[48], about[64], severity[16], title[256], action[512];
 	uint64_t begin, end, held;
 };
 
 struct number {
-	char id[48], name[64], origin[80]; /* id "": a metric */
+	char id[48], about[64], name[64], origin[80]; /* id "": a metric */
 	double value;
 };
 
@@ -54,6 +54,7 @@ static inline void judged_findings(struct judged *judged, const struct sonde_vie
 		judged_text(found->about, sizeof found->about, view, i, FINDING_ABOUT);
 		judged_text(found->severity, sizeof found->severity, view, i, FINDING_SEVERITY);
 		judged_text(found->title, sizeof found->title, view, i, FINDING_TITLE);
+		judged_text(found->action, sizeof found->action, view, i, FINDING_ACTION);
 		found->begin = sonde_view_slots(view, i)[FINDING_BEGIN];
 		found->end = sonde_view_slots(view, i)[FINDING_END];
 		found->held = sonde_view_slots(view, i)[FINDING_HELD];
@@ -61,13 +62,14 @@ static inline void judged_findings(struct judged *judged, const struct sonde_vie
 }
 
 static inline void judged_numbers(struct judged *judged, const struct sonde_view *view, int id,
-				  int name, int value, int origin)
+				  int about, int name, int value, int origin)
 {
 	for (uint32_t i = 0; i < view->nrows && judged->nnumbers < 128; i++) {
 		struct number *number = &judged->numbers[judged->nnumbers++];
 
 		if (id >= 0)
 			judged_text(number->id, sizeof number->id, view, i, (uint32_t)id);
+		judged_text(number->about, sizeof number->about, view, i, (uint32_t)about);
 		judged_text(number->name, sizeof number->name, view, i, (uint32_t)name);
 		judged_text(number->origin, sizeof number->origin, view, i, (uint32_t)origin);
 		number->value = sonde_slot_f64(sonde_view_slots(view, i)[value]);
@@ -86,9 +88,10 @@ static inline void judge_stage(struct stage *stage, struct judged *judged)
 		abort();
 	frame_views(&records, views);
 	judged_findings(judged, &views[RECORD_FINDING]);
-	judged_numbers(judged, &views[RECORD_EVIDENCE], EVIDENCE_ID, EVIDENCE_NAME, EVIDENCE_VALUE,
-		       EVIDENCE_ORIGIN);
-	judged_numbers(judged, &views[RECORD_METRIC], -1, METRIC_NAME, METRIC_VALUE, METRIC_ORIGIN);
+	judged_numbers(judged, &views[RECORD_EVIDENCE], EVIDENCE_ID, EVIDENCE_ABOUT, EVIDENCE_NAME,
+		       EVIDENCE_VALUE, EVIDENCE_ORIGIN);
+	judged_numbers(judged, &views[RECORD_METRIC], -1, METRIC_ABOUT, METRIC_NAME, METRIC_VALUE,
+		       METRIC_ORIGIN);
 	for (uint32_t i = 0; i < judgements->nrows; i++) {
 		char id[48], verdict[16];
 		char *list;

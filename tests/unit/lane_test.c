@@ -20,6 +20,7 @@ struct fake {
 	struct instance instance;
 	struct plugin plugin;
 	uint64_t samples, fails, sleep_at, sleep_ns;
+	int error; /* that it fails with; 0: -EIO */
 };
 
 static int sample(struct sonde_instance *self, struct sonde_frame *frame)
@@ -32,7 +33,7 @@ static int sample(struct sonde_instance *self, struct sonde_frame *frame)
 	if (fake->sleep_ns && n == fake->sleep_at)
 		nanosleep(&pause, NULL);
 	if (fake->fails >> n & 1)
-		return -EIO;
+		return fake->error ? fake->error : -EIO;
 	if (frame_row(frame, 0, &row))
 		sonde_set_u64(&row, 0, n);
 	return 0;
@@ -147,10 +148,10 @@ static void grid(void)
 	tear_down(fakes, 2);
 }
 
-/* Samples 2, 3 and 4 fail: no rows, one gap at once, one for the other two when it works again. */
-static void failures(void)
+/* Of eight samples those whose bits are set fail, three in a row: no rows, one gap at once, one for the other two. */
+static void fail(uint64_t which)
 {
-	struct fake fake = { .fails = 7 << 2 };
+	struct fake fake = { .fails = which };
 	atomic_int calls = 0;
 	const struct instant *instant;
 	uint64_t dropped, lost = 0, told = 0;
@@ -160,6 +161,8 @@ static void failures(void)
 	set_up(&calls);
 	add(&fake, "fails", 50000000);
 	run(8);
+	/* What is told when the lane has ended is in the end's instant. */
+	stream_speak(&stream);
 	while ((instant = ring_peek(ring, &dropped))) {
 		unsigned n = find_gaps(instant, &lost, reason, sizeof reason);
 
@@ -173,6 +176,41 @@ static void failures(void)
 	CU_ASSERT_EQUAL(told, 3);
 	CU_ASSERT_EQUAL(atomic_load(&fake.instance.counts.errors), 3);
 	CU_ASSERT_EQUAL(atomic_load(&fake.instance.counts.samples), 8);
+	tear_down(&fake, 1);
+}
+
+static void failures(void)
+{
+	fail(7 << 2);
+}
+
+static void failures_until_the_end(void)
+{
+	fail(7 << 5);
+}
+
+/* What no errno is is told as what it is. */
+static void positive(void)
+{
+	struct fake fake = { .fails = 1, .error = 5 };
+	const struct instant *instant;
+	uint64_t dropped;
+	uint32_t length = 0;
+	const char *text = "";
+	atomic_int calls = 0;
+
+	set_up(&calls);
+	add(&fake, "positive", 5000000);
+	run(1);
+	instant = ring_peek(ring, &dropped);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(instant);
+	for (uint32_t i = 0; i < instant->nviews; i++)
+		if (strcmp(instant->views[i].schema->name, "gap") == 0)
+			text = sonde_view_bytes(&instant->views[i],
+						sonde_view_slots(&instant->views[i], 0)[GAP_TEXT],
+						&length);
+	CU_ASSERT(length > 20);
+	CU_ASSERT_NSTRING_EQUAL(text, "it returned a positive number", 29);
 	tear_down(&fake, 1);
 }
 
@@ -204,7 +242,36 @@ static void missed(void)
 	tear_down(&fake, 1);
 }
 
-static void last_sample(void)
+/* Case 152: a tick that was due a day ago, or at boot, at 100 Hz. Millions are counted and told in one gap, and not walked through:
+ * all is over long before a thousandth of them could be sampled. */
+static void a_day_missed(void)
+{
+	struct fake fake = { .samples = 0 };
+	atomic_int calls = 0;
+	const struct instant *instant;
+	uint64_t day = 86400ull * NS_PER_S, dropped, lost = 0;
+	unsigned gaps = 0;
+	char reason[32] = "";
+
+	set_up(&calls);
+	add(&fake, "late", 10000000);
+	lane->origin = clock_now(CLOCK_MONOTONIC) > day ? clock_now(CLOCK_MONOTONIC) - day : 1;
+	fake.instance.next = lane->origin;
+	day = (clock_now(CLOCK_MONOTONIC) - lane->origin) / 10000000;
+	run(3);
+	while ((instant = ring_peek(ring, &dropped))) {
+		gaps += find_gaps(instant, &lost, reason, sizeof reason);
+		ring_take(ring);
+	}
+	CU_ASSERT(gaps >= 1);
+	CU_ASSERT_STRING_EQUAL(reason, "missed");
+	CU_ASSERT(atomic_load(&fake.instance.counts.missed) >= day);
+	CU_ASSERT_EQUAL(fake.samples, 3);
+	tear_down(&fake, 1);
+}
+
+/* How many samples there are where the first, of an hour's interval, was a moment ago. */
+static uint64_t samples_with(enum last_sample last)
 {
 	struct fake fake = { .samples = 0 };
 	atomic_int calls = 0;
@@ -214,17 +281,27 @@ static void last_sample(void)
 	CU_ASSERT_FATAL(lane_start(lane) == 0);
 	while (!atomic_load(&calls))
 		sched_yield();
-	lane_ask_stop(lane, true);
+	lane_ask_stop(lane, last);
 	CU_ASSERT_FATAL(lane_join(lane, clock_now(CLOCK_MONOTONIC) + 20ull * NS_PER_S) == 0);
-	/* Of an hour's interval the first sample was a moment ago: enough for the end as well. */
-	CU_ASSERT_EQUAL(fake.samples, 1);
 	tear_down(&fake, 1);
+	return (uint64_t)fake.samples;
+}
+
+/* The end of what was watched is news, however soon it came: a command of 10 ms would be seen only before its start. */
+static void last_sample(void)
+{
+	CU_ASSERT_EQUAL(samples_with(LAST_NONE), 1);
+	CU_ASSERT_EQUAL(samples_with(LAST_IF_OLD), 1);
+	CU_ASSERT_EQUAL(samples_with(LAST_ALWAYS), 2);
 }
 
 CU_TestInfo tests[] = {
 	{ "one instant a tick", grid },
 	{ "failures are gaps", failures },
+	{ "a positive number is no error's", positive },
+	{ "failures until the end are told there", failures_until_the_end },
 	{ "missed ticks", missed },
+	{ "case 152: a day of missed ticks", a_day_missed },
 	{ "a last sample only where there is news", last_sample },
 	CU_TEST_INFO_NULL,
 };

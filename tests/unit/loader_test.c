@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "host/descriptor.h"
-#include "host/elffile.h"
+#include "live/elffile.h"
 #include "host/folders.h"
 #include "test.h"
 
@@ -81,7 +81,7 @@ static void test_frozen_bytes(void)
 	refused(&d, "its magic is 736e6465, not 65646e73");
 	d = sonde_plugin;
 	d.abi_major = 2;
-	refused(&d, "built for ABI 2.0 and this sonde has 1.0");
+	refused(&d, "built for ABI 2.0 and this sonde has 1.2");
 	d = sonde_plugin;
 	d.size = 40;
 	refused(&d, "its descriptor has 40 bytes");

@@ -87,7 +87,7 @@ static void lists(void)
 		uint32_t count;
 	} cases[] = { { "\n", true, 0 },    { "", true, 0 },
 		      { "0\n", true, 1 },   { "0,3-7\n", true, 6 },
-		      { "1023", true, 1 },  { "0-99999999999\n", true, 1024 },
+		      { "1023", true, 1 },  { "0-99999999999\n", true, SET_NUMBERS },
 		      { "5-3\n", true, 0 }, { "0-\n", false, 0 },
 		      { "x\n", false, 0 },  { "0-1 3\n", false, 0 } };
 	struct set set;
@@ -122,6 +122,24 @@ static void nodes_come_and_go(void)
 	CU_ASSERT_EQUAL(fake_sample(), 0);
 	CU_ASSERT_EQUAL(fake_rows("numa"), 1);
 	CU_ASSERT_EQUAL(fake_rows("numa_distance"), 1);
+	fake_end();
+}
+
+/* Case 86: a node of a GPU, with neither CPUs nor memory, is a node whose memory is 0, and has no share of anything else's. */
+static void a_node_with_nothing(void)
+{
+	put(NODES_FOLDER "/online", "0,2\n");
+	put(NODES_FOLDER "/has_memory", "0\n");
+	put(NODE_FILE(0, "cpulist"), "0-71\n");
+	put(NODE_FILE(0, "meminfo"), "Node 0 MemTotal:       1000 kB\n");
+	put(NODE_FILE(2, "cpulist"), "\n");
+	put(NODE_FILE(2, "meminfo"), "Node 2 MemTotal:          0 kB\n");
+	CU_ASSERT_EQUAL(fake_start(""), 0);
+	CU_ASSERT_EQUAL(fake_sample(), 0);
+	IS("numa", "2", "cpulist", "");
+	IS("numa", "2", "has_memory", "0");
+	IS("numa_meminfo", "2", "mem_total", "0");
+	IS("numa_meminfo", "2", "mem_free", "-");
 	fake_end();
 }
 
@@ -223,6 +241,18 @@ static void captured(void)
 		CU_ASSERT_PTR_NULL(fake_table("numa_meminfo_more"));
 		fake_end();
 	}
+	/* What its machine was given: HMAT of three nodes, the third without CPUs and slow. */
+	if (shared_tree("vm/fixtures/hmat3-7.2-tier.tar.xz", "hmat3-7.2-tier/t2", root,
+			sizeof root)) {
+		CU_ASSERT_EQUAL(fake_start(root), 0);
+		CU_ASSERT_EQUAL(fake_sample(), 0);
+		IS("numa", "1", "tier", "4");
+		IS("numa", "2", "tier", "60");
+		IS("numa", "0", "read_latency", "90");
+		IS("numa", "2", "write_latency", "300");
+		IS("numa", "2", "read_bandwidth", "30000");
+		fake_end();
+	}
 	shared_end();
 }
 
@@ -233,6 +263,7 @@ CU_TestInfo tests[] = {
 	{ "case 82: distance by online node", distance_by_online_node },
 	{ "case 98: lists", lists },
 	{ "nodes come and go", nodes_come_and_go },
+	{ "case 86: a node with nothing", a_node_with_nothing },
 	{ "hostile keys", hostile_keys },
 	{ "case 17: one file fails", one_file_fails },
 	{ "case 87: absent", absent },

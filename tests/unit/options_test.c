@@ -141,7 +141,7 @@ static void test_required(void)
 	const struct options_target target = { needed, 1, &conf };
 
 	config_read_text(&config, "a.ini", "\n[x]\n");
-	CU_ASSERT_EQUAL(options_fill(&config, &config.sections[0], &target, 1, &memory), -EINVAL);
+	CU_ASSERT_EQUAL(options_fill(&config, &config.sections[0], &target, 1, &memory), -ENODATA);
 	CU_ASSERT_STRING_EQUAL(config.errors[0], "a.ini:2: [x] needs the key `path`: where to");
 	done();
 }

@@ -47,6 +47,8 @@ static struct fake_host {
 		uint64_t size;
 	} blocks[FAKE_GROWS];
 	bool sampling;
+	/* What a call of the plugin's own gives; NULL: it may not be made. */
+	int64_t (*obtain)(const char *name, void *buffer, uint64_t size);
 	struct sonde_frame frame;
 	struct sonde_schema *schemas[PROCESS_TABLES];
 	struct sonde_instance self;
@@ -81,7 +83,7 @@ static void put(const char *path, const char *format, ...)
 }
 
 /* The process and its files are gone. */
-static void end(uint32_t pid)
+static inline void end(uint32_t pid)
 {
 	char prefix[32];
 	uint32_t kept = 0;
@@ -94,8 +96,10 @@ static void end(uint32_t pid)
 	fake.births++;
 }
 
+/* What was read is valid until the next read of any file. */
 static int64_t fake_read(struct sonde_file *file, const char **text)
 {
+	static char last[sizeof(((struct fake_file *)0)->text)];
 	struct fake_file *found = fake_find(file->path);
 
 	fake.reads++;
@@ -103,7 +107,8 @@ static int64_t fake_read(struct sonde_file *file, const char **text)
 		return -ESRCH;
 	if (found->read_err)
 		return -found->read_err;
-	*text = found->text;
+	memset(last, '#', sizeof last - 1);
+	*text = memcpy(last, found->text, found->length + 1);
 	return (int64_t)found->length;
 }
 
@@ -226,6 +231,14 @@ static bool fake_row(struct sonde_frame *frame, uint32_t table, struct sonde_row
 	return frame_row(frame, table, row);
 }
 
+static int64_t fake_obtain(struct sonde_instance *self, const char *name,
+			   int64_t (*call)(void *context, void *buffer, uint64_t size),
+			   void *context, void *buffer, uint64_t size)
+{
+	(void)self, (void)call, (void)context;
+	return fake.obtain ? fake.obtain(name, buffer, size) : -EPERM;
+}
+
 static void fake_partial(struct sonde_frame *frame)
 {
 	frame->partial = true;
@@ -243,6 +256,7 @@ static const struct sonde_host fake_services = {
 	.list = fake_list,
 	.row = fake_row,
 	.partial = fake_partial,
+	.obtain = fake_obtain,
 };
 
 /* A host without files and an instance of the collector with this configuration. */
@@ -258,6 +272,9 @@ static void fake_begin(struct conf *conf)
 		.root = "",
 		.header = &fake.header,
 	};
+	fake.header.kernel = "6.18.0";
+	fake.header.user_hz = 100;
+	fake.header.page_size = 4096;
 	for (uint32_t i = 0; i < PROCESS_TABLES; i++) {
 		char why[256] = "";
 
@@ -338,7 +355,7 @@ static bool has_text(uint32_t pid, uint32_t slot, const char *text)
 	       memcmp(fake.frame.strings.bytes + (at >> 32), text, strlen(text)) == 0;
 }
 
-static uint64_t total(uint32_t slot)
+static inline uint64_t total(uint32_t slot)
 {
 	const struct frame_table *table = &fake.frame.tables[TABLE_PROCESSES];
 

@@ -200,41 +200,96 @@ static void middle(void)
 	bytes_free(&bytes);
 }
 
-/* A whole recording as the name of a process, and the segment that holds it is damaged before it: no value of it counts. */
-static void forged(void)
+enum {
+	NOISE = 65000
+}; /* more than LZ4's window: what is behind it does not repeat what was before */
+
+/* A segment that can be found in a name byte for byte: the number of its mark is none that LZ4 shortens. */
+static struct bytes forge(const uint8_t id[16])
 {
-	struct bytes inner = record(other_id, 1, "forged"), bytes = { 0 };
+	struct bytes bytes = record(id, 1, "forged");
+	struct mark mark = { .number = 0x8796a5b4c3d2e1f0 };
+
+	memcpy(mark.id, id, 16);
+	mark_write(bytes.data, &mark);
+	bytes.length -= FORMAT_SKIP_HEAD + FORMAT_INDEX_ENTRY + FORMAT_INDEX_TAIL;
+	return bytes;
+}
+
+/* A recording in which processes have noise and the bytes of another one as their names. */
+static struct bytes record_name(const uint8_t id[16], const struct bytes *inner)
+{
 	struct sonde_schema *task = make_schema(&t_table);
 	struct scene scene = { 0 };
+	struct bytes bytes = { 0 };
 	struct writer_options options = { .emit = bytes_emit, .context = &bytes };
 	struct writer *writer;
-	struct reader_state state;
 	struct sonde_row row;
-	struct text got;
-	unsigned char name[8000];
-	int end;
+	char *noise = malloc(NOISE);
 
-	for (uint32_t i = 0, noise = 1; i < 1500; i++) /* so that it does not compress */
-		name[i] = (unsigned char)((noise = noise * 1664525 + 1013904223) >> 24);
-	memcpy(name + 1500, inner.data, inner.length);
-	memcpy(options.id, one_id, 16);
+	for (uint32_t i = 0, state = 1; i < NOISE; i++)
+		noise[i] = (char)((state = state * 1664525 + 1013904223) >> 24);
+	memcpy(options.id, id, 16);
 	writer = writer_new(&options);
 	scene_table(&scene, task, "process");
-	frame_begin(&scene.frame);
-	frame_row(&scene.frame, 0, &row);
-	sonde_set_bytes(&row, T_COMM, (char *)name, 1500 + inner.length);
-	CU_ASSERT_EQUAL(writer_instant(writer, scene_instant(&scene, 1, 1000)), 0);
+	for (uint64_t n = 1; n <= 4; n++) { /* there is room for such names once they did not fit */
+		frame_begin(&scene.frame);
+		frame_row(&scene.frame, 0, &row);
+		sonde_set_bytes(&row, T_COMM, noise, NOISE);
+		frame_row(&scene.frame, 0, &row);
+		sonde_set_bytes(&row, T_COMM, (char *)inner->data, (uint32_t)inner->length);
+		CU_ASSERT_EQUAL(writer_instant(writer, scene_instant(&scene, n, n * 1000)), 0);
+	}
 	CU_ASSERT_EQUAL(writer_close(writer), 0);
-	/* Its mark is in the file as it is, for a reader that looks for marks. */
-	CU_ASSERT_PTR_NOT_NULL(memmem(bytes.data + 40, bytes.length - 40, name + 1500, 24));
+	free(noise);
+	frame_free(&scene.frame);
+	schema_free(task);
+	return bytes;
+}
+
+/* The segment that holds the name is damaged before it: no value of the inner recording counts. */
+static void forged(void)
+{
+	struct bytes inner = forge(other_id), bytes = record_name(one_id, &inner);
+	struct reader_state state;
+	int end;
+
+	CU_ASSERT_PTR_NOT_NULL(memmem(bytes.data, bytes.length, inner.data, inner.length));
 	bytes.data[60] ^= 1;
-	got = text_stream(&bytes, &end, &state);
+	free(text_stream(&bytes, &end, &state).bytes);
 	CU_ASSERT_EQUAL(end, 0);
 	CU_ASSERT_EQUAL(state.instants, 0);
 	CU_ASSERT_EQUAL(state.damaged, 1);
-	free(got.bytes);
-	frame_free(&scene.frame);
-	schema_free(task);
+	CU_ASSERT(state.unread_at > NOISE);
+	bytes_free(&inner);
+	bytes_free(&bytes);
+}
+
+/* By somebody who reads the file as it grows, and so knows the stream's id: the name is cut before the mark, and wherever the
+ * file is cut or damaged, all that is delivered was written. */
+static void forged_with_the_id(void)
+{
+	struct bytes inner = forge(one_id), bytes = record_name(one_id, &inner), cut = bytes;
+	struct reader_state state;
+	struct text whole, got;
+	int end;
+
+	whole = text_stream(&bytes, &end, &state);
+	CU_ASSERT_EQUAL(state.instants, 4);
+	CU_ASSERT_EQUAL(state.damaged, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(whole.bytes, "\"\xe2\x80\xa6#"));
+	for (size_t at = MARK_FRAME; at<bytes.length; at += at> 2000 && at < NOISE ? 997 : 1) {
+		cut.length = at;
+		got = text_stream(&cut, &end, &state);
+		CU_ASSERT_TRUE(all_of(&got, &whole));
+		free(got.bytes);
+		bytes.data[at] ^= 0x10;
+		got = text_stream(&bytes, &end, &state);
+		CU_ASSERT_TRUE(all_of(&got, &whole));
+		free(got.bytes);
+		bytes.data[at] ^= 0x10;
+	}
+	free(whole.bytes);
 	bytes_free(&inner);
 	bytes_free(&bytes);
 }
@@ -263,6 +318,100 @@ static void concatenated(void)
 	free(got.bytes);
 	free(first.bytes);
 	free(second.bytes);
+	bytes_free(&one);
+	bytes_free(&other);
+	bytes_free(&both);
+}
+
+/* Marks of numbers that were there before: where a whole unit led, they begin a copy. */
+static void concatenated_with_itself(void)
+{
+	struct bytes one = record(one_id, 2, "a"), both = { 0 };
+	struct reader_state state;
+	struct text once, twice;
+	int end;
+
+	once = text_stream(&one, &end, &state);
+	copy(&both, &one, one.length);
+	copy(&both, &one, one.length);
+	twice = text_stream(&both, &end, &state);
+	CU_ASSERT_EQUAL(end, 0);
+	CU_ASSERT_EQUAL(state.damaged, 0);
+	CU_ASSERT_EQUAL(state.torn, 0);
+	CU_ASSERT_EQUAL(twice.used, 2 * once.used);
+	CU_ASSERT_EQUAL(strncmp(twice.bytes, once.bytes, once.used), 0);
+	CU_ASSERT_STRING_EQUAL(twice.bytes + once.used, once.bytes);
+	free(once.bytes);
+	free(twice.bytes);
+	bytes_free(&one);
+	bytes_free(&both);
+}
+
+/* Another recording behind one that was cut anywhere. Where whole units led to it, it is read (docs/format.md, "Recordings
+ * behind one another"), else no value of it counts, and it is said where it begins. */
+static void behind_a_torn_one(void)
+{
+	struct bytes one = record(one_id, 2, "a"), other = record(other_id, 1, "b");
+	struct text first, second;
+	struct reader_state state;
+	uint32_t read = 0, unread = 0;
+	int end;
+
+	first = text_stream(&one, &end, &state);
+	second = text_stream(&other, &end, &state);
+	for (size_t length = MARK_FRAME; length <= one.length; length++) {
+		struct bytes both = { 0 };
+		struct text got;
+		const char *found;
+
+		copy(&both, &one, length);
+		copy(&both, &other, other.length);
+		got = text_stream(&both, &end, &state);
+		CU_ASSERT_EQUAL(end, 0);
+		found = strstr(got.bytes, second.bytes);
+		if (found) {
+			CU_ASSERT_EQUAL(state.damaged, 0);
+			CU_ASSERT_EQUAL(state.unread_at, 0);
+			CU_ASSERT_EQUAL(
+				strncmp(got.bytes, first.bytes, (size_t)(found - got.bytes)), 0);
+			read++;
+		} else {
+			CU_ASSERT_EQUAL(strncmp(got.bytes, first.bytes, got.used), 0);
+			CU_ASSERT_EQUAL(state.unread_at, length);
+			CU_ASSERT(state.torn || (state.damaged == 1 && state.lost));
+			unread++;
+		}
+		free(got.bytes);
+		bytes_free(&both);
+	}
+	/* Behind each of two marks, two frame headers, six blocks, two ends and the index. */
+	CU_ASSERT_EQUAL(read, 13);
+	CU_ASSERT_EQUAL(unread, one.length - MARK_FRAME + 1 - read);
+	free(first.bytes);
+	free(second.bytes);
+	bytes_free(&one);
+	bytes_free(&other);
+}
+
+/* The length of somebody's skippable frame is in no checksum: what it leads to may be a name that holds a recording. */
+static void behind_a_stranger(void)
+{
+	struct bytes one = record(one_id, 1, "a"), other = record(other_id, 1, "b"), both = { 0 };
+	unsigned char frame[FORMAT_SKIP_HEAD + 4] = { 0 };
+	const struct bytes stranger = { .data = frame };
+	struct reader_state state;
+	int end;
+
+	put_le32(frame, FORMAT_SKIP_LAST);
+	put_le32(frame + 4, 4);
+	copy(&both, &one, one.length);
+	copy(&both, &stranger, sizeof frame);
+	copy(&both, &other, other.length);
+	free(text_stream(&both, &end, &state).bytes);
+	CU_ASSERT_EQUAL(end, 0);
+	CU_ASSERT_EQUAL(state.instants, 3);
+	CU_ASSERT_EQUAL(state.damaged, 1);
+	CU_ASSERT_EQUAL(state.unread_at, one.length + sizeof frame);
 	bytes_free(&one);
 	bytes_free(&other);
 	bytes_free(&both);
@@ -455,7 +604,11 @@ CU_TestInfo tests[] = {
 	{ "a damaged length", lengths },
 	{ "damage in the middle", middle },
 	{ "a forged segment in a name", forged },
+	{ "a forged segment of somebody who knows the id", forged_with_the_id },
 	{ "concatenated recordings", concatenated },
+	{ "a recording twice", concatenated_with_itself },
+	{ "a recording behind a torn one", behind_a_torn_one },
+	{ "a recording behind a stranger's frame", behind_a_stranger },
 	{ "what is no recording", not_recordings },
 	{ "time that goes back", time_goes_back },
 	{ "the largest header and table", largest },

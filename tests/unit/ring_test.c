@@ -1,6 +1,7 @@
 /* The ring between sampling and a sink: order, bounds, what is held, and the law of the counts. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/ring.h"
@@ -283,6 +284,54 @@ static void wakes(void)
 	ring_free(ring);
 }
 
+/* Resident pages of this process, proc_pid_statm(5). */
+static long resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long all, pages = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(fscanf(file, "%ld %ld", &all, &pages), 2);
+	fclose(file);
+	return pages * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+static void drain(struct ring *ring)
+{
+	uint64_t lost;
+
+	for (const struct instant *next; (next = ring_peek(ring, &lost));) {
+		check(next);
+		ring_take(ring);
+	}
+}
+
+/* What a consumer that stood still made the ring touch is the kernel's again once it has caught up. */
+static void gives_back(void)
+{
+	struct ring *ring = ring_new(16 << 20, false);
+	struct ring_counts counts;
+	uint64_t i = 0;
+	long before, full;
+
+	push(ring, ++i, 1);
+	drain(ring);
+	before = resident();
+	do {
+		push(ring, ++i, 60);
+		ring_counts(ring, &counts);
+	} while (!counts.settled[RING_DROPPED]);
+	full = resident();
+	CU_ASSERT(full - before > 15 << 10);
+	drain(ring);
+	push(ring, ++i, 1);
+	drain(ring);
+	CU_ASSERT(full - resident() > 14 << 10);
+	push(ring, ++i, 60);
+	drain(ring);
+	ring_free(ring);
+}
+
 CU_TestInfo tests[] = {
 	{ "in order", order },
 	{ "a full ring drops the oldest", drops_oldest },
@@ -291,5 +340,6 @@ CU_TestInfo tests[] = {
 	{ "any order of push and take", any_order },
 	{ "two threads", two_threads },
 	{ "wakes at half", wakes },
+	{ "memory goes back", gives_back },
 	CU_TEST_INFO_NULL,
 };

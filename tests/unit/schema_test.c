@@ -47,6 +47,8 @@ static void test_refused(void)
 		{ COLUMN("c", SONDE_U64, SONDE_GAUGE, SONDE_BASE_BYTES, 1, 0), "divides by 0" },
 		{ COLUMN("c", SONDE_U64, SONDE_GAUGE, SONDE_BASE_BYTES, 0, 1), "USER_HZ" },
 		{ COLUMN("c", SONDE_U64, SONDE_GAUGE, SONDE_BASE_COUNT, 1, 1), "counts" },
+		{ COLUMN("c", SONDE_U64, SONDE_GAUGE, SONDE_BASE_COUNT, 1, 1, .counted = ""),
+		  "counts" },
 		{ COLUMN("c", SONDE_STR, SONDE_GAUGE, SONDE_BASE_BYTES, 1, 1),
 		  "string has no unit" },
 		{ COLUMN("c", SONDE_U64, SONDE_GAUGE, SONDE_BASE_BYTES, 1, 1, .slots = 4),

@@ -11,15 +11,17 @@
 
 #define SECOND 1000000000ull
 
+enum { STAGE_TABLES = 16 };
+
 struct stage {
 	struct analysis *analysis;
 	struct sonde_frame frame;
 	struct sonde_frame records; /* gaps and notes that go in */
 	struct sonde_stream_header header;
-	struct sonde_schema *schemas[8];
+	struct sonde_schema *schemas[STAGE_TABLES];
 	uint32_t nschemas;
 	uint64_t sequence;
-	bool omit[8];            /* tables that are not in the instants */
+	bool omit[STAGE_TABLES]; /* tables that are not in the instants */
 	const uint32_t *changed; /* of the first table, for the next instant; NULL: not known */
 	uint32_t nchanged;
 	uint32_t flags;
@@ -98,13 +100,13 @@ static inline void stage_note(struct stage *stage, const char *instance, const c
 /* The rows since the last one are an instant at this time; the stage is empty again. */
 static inline int stage_tick(struct stage *stage, uint64_t time)
 {
-	struct sonde_view views[8 + RECORD_TABLES] = { 0 };
+	struct sonde_view views[STAGE_TABLES + RECORD_TABLES] = { 0 };
 	struct instant instant = { .header = &stage->header,
 				   .views = views,
 				   .sequence = stage->sequence++,
 				   .begin = time,
 				   .end = time };
-	struct sonde_view data[8] = { 0 };
+	struct sonde_view data[STAGE_TABLES] = { 0 };
 	int err;
 
 	frame_views(&stage->records, views);

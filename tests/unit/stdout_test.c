@@ -23,6 +23,7 @@ static const struct sonde_column load_columns[] = {
 	[0] = { "load1", SONDE_U64, SONDE_GAUGE, SONDE_COUNT_CENTI("tasks"), .help = "" },
 	[1] = { "who",   SONDE_STR, SONDE_INFO,  SONDE_NONE, .help = "" },
 	[2] = { "gone",  SONDE_U64, SONDE_GAUGE, SONDE_KIB, .help = "" },
+	[3] = { "ways",  SONDE_U64, SONDE_GAUGE, SONDE_COUNT("ways"), .help = "" },
 };
 /* clang-format on */
 static const struct sonde_table psi = { .name = "psi", .columns = SONDE_COLUMNS(columns) };
@@ -99,10 +100,12 @@ static void list(void)
 	row = sample_row(&sample);
 	sonde_set_u64(&row, 0, 105);
 	sonde_set_str(&row, 1, "\xe2\x80\xae\x1b[31m");
+	sonde_set_u64(&row, 3, 8);
 	CU_ASSERT_STRING_EQUAL(written(&self, sample_view(&sample, "load")),
 			       "load  2023-11-14T22:13:20.000000001Z  web1\n"
 			       "  load1  1.05 tasks\n"
-			       "  who    \\u202e\\x1b[31m\n\n");
+			       "  who    \\u202e\\x1b[31m\n"
+			       "  ways   8\n\n");
 	sample_free(&sample);
 }
 

@@ -16,6 +16,7 @@
 #include "core/instant.h"
 #include "core/records.h"
 #include "core/schema.h"
+#include "shadow.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 
@@ -273,18 +274,23 @@ static inline void text_instant(struct text *text, const struct instant *instant
 	}
 }
 
-/* All instants of a stream, as text. The reader's last answer comes back in *end, its state in *state. */
+/* All instants of a stream, as text, and a line more where the reader did not tell of all that changed. The reader's last answer comes back in *end, its state in *state. */
 static inline struct text text_stream(struct bytes *bytes, int *end, struct reader_state *state)
 {
 	struct reader_options options = { .read = bytes_read, .context = bytes };
 	struct reader *reader = reader_new(&options);
 	const struct instant *instant;
+	struct shadows shadows = { 0 };
 	struct text text = { 0 };
 
 	bytes->at = 0;
 	text_add(&text, "%s", "");
-	while ((*end = reader_next(reader, &instant)) == 1)
+	while ((*end = reader_next(reader, &instant)) == 1) {
 		text_instant(&text, instant);
+		if (!shadow_instant(&shadows, instant))
+			text_add(&text, "more has changed than is told\n");
+	}
+	shadows_free(&shadows);
 	if (state)
 		*state = *reader_state(reader);
 	reader_free(reader);

@@ -21,7 +21,7 @@ static void made_up_anchor(struct sonde_anchor *anchor)
 #define clock_read   made_up_anchor
 #define clock_anchor made_up_anchor
 #include "host/stream.c"
-#include "host/lane.c"
+#include "live/lane.c"
 
 #include "test.h"
 
@@ -60,7 +60,7 @@ static const struct instant *publish_after(uint64_t monotonic, uint64_t boottime
 	clocks.boottime += boottime;
 	clocks.realtime += realtime;
 	ring_take(ring);
-	stream_note(&stream, SONDE_NOTICE, "", "here");
+	stream_note(&stream, SONDE_NOTICE, "", "", "here");
 	stream_publish(&stream, NULL, 0, clocks.boottime, clocks.boottime);
 	return ring_peek(ring, &lost);
 }
@@ -78,7 +78,7 @@ static uint64_t slot(const struct sonde_view *view, uint32_t column)
 	return sonde_view_have(view, 0)[view->schema->nhave + view->schema->slot[column]];
 }
 
-/* 148: two hours asleep within one second awake. */
+/* Case 148: two hours asleep within one second awake. */
 static void suspended(void)
 {
 	const uint64_t slept = 7200 * second;
@@ -101,7 +101,7 @@ static void suspended(void)
 	tear_down();
 }
 
-/* 149, 151: set back by an hour; what comes after has the new wall-clock time, and the old one keeps its own. */
+/* Cases 149, 151: set back by an hour; what comes after has the new wall-clock time, and the old one keeps its own. */
 static void stepped(void)
 {
 	const int64_t hour = 3600 * (int64_t)second;
@@ -126,7 +126,7 @@ static void stepped(void)
 	tear_down();
 }
 
-/* 152: a day passes between two ticks at 100 Hz. The next tick is the next of the grid, and what lies between is counted. */
+/* Case 152: a day passes between two ticks at 100 Hz. The next tick is the next of the grid, and what lies between is counted. */
 static void a_day_at_once(void)
 {
 	const uint64_t interval = second / 100, day = 86400 * second;

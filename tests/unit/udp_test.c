@@ -57,7 +57,8 @@ static void addresses(void)
 	char host[256], port[32];
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		CU_ASSERT_EQUAL(address_split(cases[i].text, host, port), cases[i].host != NULL);
+		CU_ASSERT_EQUAL(sonde_address_split(cases[i].text, host, port),
+				cases[i].host != NULL);
 		if (!cases[i].host)
 			continue;
 		CU_ASSERT_STRING_EQUAL(host, cases[i].host);

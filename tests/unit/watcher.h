@@ -9,7 +9,7 @@
 
 /* ---- an analyzer of the test's own, which keeps what its streams came to ---- */
 
-enum { STREAMS_MOST = 6, SERIES_MOST = 8 };
+enum { STREAMS_MOST = 10, SERIES_MOST = 8 };
 
 struct conf {
 	uint64_t unused;
@@ -58,23 +58,41 @@ static struct conf conf;
 static struct sonde_instance instance = { .host = &host, .conf = &conf, .name = "analyzer:test" };
 static struct sonde_analyzer_ops ops;
 
-static inline void analyzer(struct stage *stage, const struct sonde_stream *streams, uint32_t count)
+static inline void analyzer_of(struct stage *stage, const struct sonde_stream *streams,
+			       uint32_t count, struct sonde_array catalogue)
 {
 	char why[128] = "";
 
 	conf = (struct conf) { .threshold = 0.5, .hold = 2 * SECOND, .floor = 0.02 };
 	ops = (struct sonde_analyzer_ops) { .streams = { streams, count, sizeof *streams },
+					    .catalogue = catalogue,
 					    .judge = judge };
 	nstreams = count;
 	CU_ASSERT_EQUAL_FATAL(analysis_add(stage->analysis, &instance, &ops, why, sizeof why), 0);
 }
 
+static inline void analyzer(struct stage *stage, const struct sonde_stream *streams, uint32_t count)
+{
+	analyzer_of(stage, streams, count, (struct sonde_array) { 0 });
+}
+
+/* The first note of the judgement, "" where there is none. */
+static char first_note[256];
+
 static inline void judged(struct stage *stage)
 {
 	struct sonde_frame records;
+	struct sonde_view views[RECORD_TABLES] = { 0 };
+	const struct sonde_view *notes = &views[RECORD_NOTE];
+	uint32_t length = 0;
+	const char *text = "";
 
 	CU_ASSERT_EQUAL_FATAL(records_make(&records), 0);
 	CU_ASSERT_EQUAL(analysis_judge(stage->analysis, &records), 0);
+	frame_views(&records, views);
+	if (notes->nrows)
+		text = sonde_view_bytes(notes, sonde_view_slots(notes, 0)[NOTE_TEXT], &length);
+	snprintf(first_note, sizeof first_note, "%.*s", (int)length, text);
 	frame_free(&records);
 }
 

@@ -77,6 +77,7 @@ static void idle_back_a_little(void)
 	NEAR(mean(S_IDLE, 0), 0);
 	NEAR(mean(S_BUSY, 0), 1);
 	CU_ASSERT_EQUAL(seen.series[S_BUSY][0].resets, 0);
+	CU_ASSERT_STRING_EQUAL(first_note, "");
 }
 
 /* [26] iowait -40, idle +60, busy +5: 5 of 65 ticks, never negative, never above 1. */
@@ -135,6 +136,11 @@ static void cpu_restarted_unseen(void)
 	CU_ASSERT_EQUAL(seen.count[S_BUSY], 1);
 	CU_ASSERT_STRING_EQUAL(seen.keys[S_BUSY][0], "0");
 	NEAR(mean(S_ALL, 0), 0.5);
+	CU_ASSERT_STRING_EQUAL(first_note,
+			       "cpu: counters began anew (2 in all); what they counted in "
+			       "that interval is left out");
+	judged(&stage);
+	CU_ASSERT_STRING_EQUAL(first_note, "");
 	stage_close(&stage);
 }
 
@@ -370,31 +376,86 @@ static void rows_that_move(void)
 	stage_tick(&stage, 13 * SECOND);
 	judged(&stage);
 	CU_ASSERT_EQUAL(seen.count[P_CPU], 2);
-	CU_ASSERT_STRING_EQUAL(seen.keys[P_CPU][0], "2 2");
+	/* Of two that used as much, the one that used some first. */
+	CU_ASSERT_STRING_EQUAL(seen.keys[P_CPU][0], "3 3");
 	NEAR(seen.series[P_CPU][0].total.numerator, 5 * 1e7);
-	CU_ASSERT_EQUAL(seen.series[P_CPU][0].total.begin, 12 * SECOND);
-	CU_ASSERT_EQUAL(seen.series[P_CPU][0].total.end, 13 * SECOND);
-	CU_ASSERT_STRING_EQUAL(seen.keys[P_CPU][1], "3 3");
+	CU_ASSERT_STRING_EQUAL(seen.keys[P_CPU][1], "2 2");
 	NEAR(seen.series[P_CPU][1].total.numerator, 5 * 1e7);
+	CU_ASSERT_EQUAL(seen.series[P_CPU][1].total.begin, 12 * SECOND);
+	CU_ASSERT_EQUAL(seen.series[P_CPU][1].total.end, 13 * SECOND);
 	/* The sum has every second, also that in which nothing was used: 10 ticks in 3 s. */
 	CU_ASSERT_EQUAL(seen.series[P_SUM][0].total.observed, 3 * SECOND);
 	NEAR(mean(P_SUM, 0), 0.1 / 3);
 	stage_close(&stage);
 }
 
+/* ---- settings, and names that change ---- */
+
+enum { K_COMM, K_SETTING };
+static const struct sonde_stream named_streams[] = {
+	[K_COMM] = { "by comm", "process", .plus = "utime", .over = "time", .key = "pid comm" },
+	[K_SETTING] = { "start", "process", .plus = "start_time", .key = "comm",
+			.reduce = SONDE_SETTING },
+};
+
+/* One instant: no rate can be told, a setting can. */
+static void lone_instant(void)
+{
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, named_streams, 2);
+	process_row(&stage, 9, 700, "always", 5, 0, 0);
+	stage_tick(&stage, 100 * SECOND);
+	judged(&stage);
+	CU_ASSERT_EQUAL(seen.count[K_COMM], 0);
+	CU_ASSERT_EQUAL_FATAL(seen.count[K_SETTING], 1);
+	CU_ASSERT_STRING_EQUAL(seen.keys[K_SETTING][0], "always");
+	NEAR(seen.series[K_SETTING][0].total.last, 7e9);
+	stage_close(&stage);
+}
+
+/* Process 9 is "a" for 2 s, in which it uses 10 and 20 ticks, then "b" for 1 s of 5; process 8 stays "c": what a row counted
+ * is of the name that it bears afterwards, and nothing is lost. */
+static void name_that_changes(void)
+{
+	static const uint64_t ticks[] = { 100, 110, 130, 135 };
+	struct stage stage;
+
+	stage_open(&stage);
+	stage_table(&stage, &process_table);
+	analyzer(&stage, named_streams, 2);
+	for (uint64_t t = 0; t < 4; t++) {
+		process_row(&stage, 9, 1, t < 3 ? "a" : "b", ticks[t], 0, 0);
+		process_row(&stage, 8, 1, "c", t, 0, 0);
+		stage_tick(&stage, (100 + t) * SECOND);
+	}
+	judged(&stage);
+	CU_ASSERT_EQUAL_FATAL(seen.count[K_COMM], 3);
+	CU_ASSERT_STRING_EQUAL(seen.keys[K_COMM][0], "9 a");
+	NEAR(seen.series[K_COMM][0].total.numerator, 30 * 1e7);
+	CU_ASSERT_STRING_EQUAL(seen.keys[K_COMM][1], "9 b");
+	NEAR(seen.series[K_COMM][1].total.numerator, 5 * 1e7);
+	NEAR(seen.series[K_COMM][2].total.numerator, 3 * 1e7);
+	stage_close(&stage);
+}
+
 CU_TestInfo tests[] = {
+	{ "an instant that stands alone", lone_instant },
+	{ "a name that changes", name_that_changes },
 	{ "deltas, wraps and resets", deltas },
-	{ "iowait goes back by one tick [24]", iowait_back_one },
-	{ "idle goes back a little [25]", idle_back_a_little },
-	{ "iowait goes back by forty ticks [26]", iowait_back_forty },
+	{ "case 24: iowait goes back by one tick", iowait_back_one },
+	{ "case 25: idle goes back a little", idle_back_a_little },
+	{ "case 26: iowait goes back by forty ticks", iowait_back_forty },
 	{ "what is clamped is not counted twice", clamped_once },
-	{ "steal goes back [31]", steal_back },
-	{ "a CPU restarts between two samples [16]", cpu_restarted_unseen },
-	{ "a CPU goes away and comes back [15, 16]", cpu_away_and_back },
-	{ "guest time is in user time [33, 34]", guest_in_user },
-	{ "counters wrap one by one [28]", wraps_one_by_one },
-	{ "a device is made anew [29]", device_made_anew },
-	{ "pids are reused, processes are born [41, 44]", pids_reused_and_born },
+	{ "case 31: steal goes back", steal_back },
+	{ "case 16: a CPU restarts between two samples", cpu_restarted_unseen },
+	{ "cases 15, 16: a CPU goes away and comes back", cpu_away_and_back },
+	{ "cases 33, 34: guest time is in user time", guest_in_user },
+	{ "case 28: counters wrap one by one", wraps_one_by_one },
+	{ "case 29: a device is made anew", device_made_anew },
+	{ "cases 41, 44: pids are reused, processes are born", pids_reused_and_born },
 	{ "an old process seen for the first time", old_process_first_seen },
 	{ "rows that move or do not change", rows_that_move },
 	CU_TEST_INFO_NULL,
