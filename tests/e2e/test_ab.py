@@ -70,6 +70,15 @@ def test_compares(ab):
     assert not any("came before" in warning for warning in found["warnings"])
 
 
+def test_what_a_short_command_used(ab):
+    """It spins for 5 ms by its own clock, and ends before a second sample."""
+    spin = ["/usr/bin/python3", "-S", "-c", "import time\nwhile time.process_time() < 0.005: pass"]
+    done = ab("-n", "1", "-m", "run.cpu", "--json", "--", *spin, "--vs", *spin)
+    assert done.returncode == 0, done.stderr
+    (delta,) = json.loads(done.stdout)["deltas"]
+    assert all(0.005e9 <= delta[side] < 0.5e9 for side in ("before", "after")), delta
+
+
 def test_says_what_was_run(ab, temporary):
     """Commands as a shell takes them, nothing that acts on a terminal; how long they took by itself, of few runs as well."""
     a, b = ["sh", "-c", "sleep 0.05; : 'it''s'"], ["sh", "-c", "sleep 0.4", "\x1b[31m", ""]

@@ -147,7 +147,7 @@ static int choose(struct recorder *r, char **command)
 	if (r->pid && kill((pid_t)r->pid, 0) && errno == ESRCH)
 		return cli_error(EXIT_FAILED, "--pid %llu: %s", (unsigned long long)r->pid,
 				 strerror(ESRCH));
-	r->exits = r->children || r->cgroup;
+	r->exits = r->children || r->cgroup || *command;
 	return EXIT_DONE;
 }
 
@@ -168,9 +168,11 @@ int verb_record(int argc, char **argv)
 
 int record_command(const char *path, uint64_t interval, char **command, int *wait_status)
 {
-	struct recorder r = {
-		.output = path, .interval = interval, .command.words = command, .quiet = true
-	};
+	struct recorder r = { .output = path,
+			      .interval = interval,
+			      .command.words = command,
+			      .quiet = true,
+			      .exits = true };
 	int status = recorder_open(&r);
 
 	if (status == EXIT_DONE)
