@@ -137,8 +137,9 @@ static const struct sonde_column judgement_columns[] = {
 		     "why it could not be judged, and what would provide it; why it is ignored"),
 };
 static const struct sonde_column end_columns[] = {
-	[END_REASON] =
-		TEXT("reason", "why it ended: duration, frames, signal, command, pid, error"),
+	[END_REASON] = TEXT(
+		"reason",
+		"why it ended: duration, frames, signal, command, pid, error; rotation: it goes on elsewhere"),
 	[END_INSTANTS] = { .name = "instants",
 			   .type = SONDE_U64,
 			   .semantics = SONDE_GAUGE,
@@ -187,7 +188,7 @@ static void make_schemas(void)
 
 	for (int i = 0; i < RECORD_TABLES; i++)
 		if (schema_make(&record_tables[i], &schemas[i], why, sizeof why))
-			abort(); /* a mistake in this file, or no memory for it */
+			return; /* no memory: the tables behind it have none either */
 }
 
 bool record_is(const char *table)
@@ -227,7 +228,7 @@ int records_make(struct sonde_frame *frame)
 	pthread_once(&once, make_schemas);
 	*frame = (struct sonde_frame) { 0 };
 	for (int i = 0; i < RECORD_TABLES; i++) {
-		if (frame_add_table(frame, schemas[i], record_tables[i].rows, 0)) {
+		if (!schemas[i] || frame_add_table(frame, schemas[i], record_tables[i].rows, 0)) {
 			frame_free(frame);
 			return -ENOMEM;
 		}
@@ -268,4 +269,29 @@ void records_str(struct sonde_frame *records, struct sonde_row *row, uint32_t sl
 		}
 	}
 	sonde_set_bytes(row, slot, text ? text : "", length);
+}
+
+void records_end(struct sonde_frame *records, const char *reason, uint64_t instants)
+{
+	struct sonde_row row;
+
+	if (records_row(records, RECORD_END, &row))
+		return;
+	records_str(records, &row, END_REASON, reason);
+	sonde_set_u64(&row, END_INSTANTS, instants);
+}
+
+uint32_t record_views(const struct sonde_frame *records, struct sonde_view *views)
+{
+	struct sonde_view all[RECORD_TABLES];
+	uint32_t n = 0;
+
+	frame_views(records, all);
+	for (uint32_t i = 0; i < records->ntables; i++) {
+		if (!all[i].nrows)
+			continue;
+		views[n] = all[i];
+		views[n++].instance = "sonde";
+	}
+	return n;
 }

@@ -97,4 +97,10 @@ int records_row(struct sonde_frame *records, enum record_table table, struct son
 void records_str(struct sonde_frame *records, struct sonde_row *row, uint32_t slot,
 		 const char *text);
 
+/* The row that ends a stream, likewise: why (END_REASON), after how many instants. */
+void records_end(struct sonde_frame *records, const char *reason, uint64_t instants);
+
+/* Views of the tables that have rows, `views` has room for RECORD_TABLES; how many. They live as long as the rows. */
+uint32_t record_views(const struct sonde_frame *records, struct sonde_view *views);
+
 #endif

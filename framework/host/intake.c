@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/records.h"
 #include "host/intake.h"
 #include "wire/datagram.h"
 #include "wire/writer.h"
@@ -92,6 +93,7 @@ static int emit(void *context, const void *bytes, size_t length, uint32_t flags)
 	}
 	in->skipping = false;
 	err = insist(in, &(struct call) { .bytes = bytes, .length = length, .flags = flags });
+	in->broken = err != 0;
 	if (!err) {
 		atomic_fetch_add(&in->bytes, length);
 		return 0;
@@ -115,6 +117,30 @@ static int take_error(struct intake *in, int err)
 	return err;
 }
 
+/* What the sink goes on from ends as a stream that `next` does not belong to. Where its last bytes were not taken, no more are
+ * offered. */
+static int end_stream(struct intake *in, const struct instant *next)
+{
+	struct sonde_view views[RECORD_TABLES];
+	struct instant end = *next;
+	struct sonde_frame records;
+	int err;
+
+	if (in->broken)
+		return 0;
+	err = records_make(&records);
+	if (err)
+		return err;
+	records_end(&records, "rotation", next->sequence - 1);
+	end.nviews = record_views(&records, views);
+	end.views = views;
+	end.changes = NULL;
+	instant_stamp(&end, views);
+	err = writer_instant(in->writer, &end);
+	frame_free(&records);
+	return err;
+}
+
 int intake_instant(struct intake *in, const struct instant *instant)
 {
 	int err = 0;
@@ -123,7 +149,9 @@ int intake_instant(struct intake *in, const struct instant *instant)
 	case SONDE_TAKES_STREAM:
 		if (in->restart) {
 			in->restart = false;
-			err = writer_restart(in->writer);
+			err = end_stream(in, instant);
+			if (!err)
+				err = writer_restart(in->writer);
 		}
 		if (!err)
 			err = writer_instant(in->writer, instant);

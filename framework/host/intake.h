@@ -14,6 +14,7 @@ struct intake {
 	struct datagram_writer *datagrams;
 
 	bool restart;     /* asked for by the sink */
+	bool broken;      /* the sink did not take the last bytes that it was offered */
 	bool skipping;    /* the rest of a segment of which bytes were lost */
 	int error;        /* of an emit, for the call that caused it */
 	atomic_bool done; /* the sink wants no more */

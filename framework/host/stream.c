@@ -181,39 +181,14 @@ void stream_config(struct stream *stream, const char *text)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-static void end_row(struct sonde_frame *records, const char *reason, uint64_t instants)
-{
-	struct sonde_row row;
-
-	if (records_row(records, RECORD_END, &row))
-		return;
-	records_str(records, &row, END_REASON, reason);
-	sonde_set_u64(&row, END_INSTANTS, instants);
-}
-
 void stream_end(struct stream *stream, const char *reason, uint64_t instants)
 {
 	pthread_mutex_lock(&stream->lock);
-	end_row(&stream->records, reason, instants);
+	records_end(&stream->records, reason, instants);
 	pthread_mutex_unlock(&stream->lock);
 }
 
 /* ---- Instants */
-
-uint32_t record_views(const struct sonde_frame *records, struct sonde_view *views)
-{
-	struct sonde_view all[RECORD_TABLES];
-	uint32_t n = 0;
-
-	frame_views(records, all);
-	for (uint32_t i = 0; i < records->ntables; i++) {
-		if (!all[i].nrows)
-			continue;
-		views[n] = all[i];
-		views[n++].instance = "sonde";
-	}
-	return n;
-}
 
 static bool make_room(struct stream *stream, uint32_t nviews)
 {
@@ -258,7 +233,7 @@ void stream_end_one(struct stream *stream, struct ring *ring, const char *reason
 		return;
 	pthread_mutex_lock(&stream->lock);
 	detach(stream, ring);
-	end_row(&records, reason, stream->sequence);
+	records_end(&records, reason, stream->sequence);
 	instant = make_instant(stream, views, record_views(&records, views), now, now);
 	ring_push(ring, &instant, false);
 	pthread_mutex_unlock(&stream->lock);

@@ -68,7 +68,4 @@ void stream_publish_records(struct stream *stream, const struct sonde_frame *rec
 /* A gap row into any arena of records. 0 or -ENOMEM. */
 int gap_row(struct sonde_frame *records, const struct gap *gap);
 
-/* The tables of an arena of records that have rows, as views; `views` has room for RECORD_TABLES. How many. */
-uint32_t record_views(const struct sonde_frame *records, struct sonde_view *views);
-
 #endif

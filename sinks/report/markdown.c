@@ -274,7 +274,7 @@ static void mark_quality(struct page *page, const struct gathered *gathered)
 		page,
 		gathered->end_reason
 			? gathered->end_reason
-			: "without an end record: it goes on in another file, still grows, or was cut off");
+			: "without an end record: it still grows, or was cut off");
 	page_print(page, "\n");
 }
 

@@ -451,7 +451,7 @@ static void print_quality(struct page *page, const struct gathered *gathered)
 	} else {
 		page_print(
 			page,
-			"  ended     without an end record: it goes on in another file, still grows, or was cut off\n");
+			"  ended     without an end record: it still grows, or was cut off\n");
 	}
 }
 

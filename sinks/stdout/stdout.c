@@ -27,7 +27,8 @@ struct conf {
 struct state {
 	struct render render;
 	const struct format *format;
-	int said; /* errno of the trouble that the log has been told of */
+	int said;       /* errno of the trouble that the log has been told of */
+	bool reopening; /* the next stream's first bytes go into a file of their own */
 };
 
 static bool is_path(const struct conf *conf)
@@ -77,18 +78,6 @@ static int view(struct sonde_instance *self, const struct sonde_view *view)
 	if (!plan)
 		return -ENOMEM;
 	state->format->view(&state->render, plan, view);
-	return taken(state);
-}
-
-static int bytes(struct sonde_instance *self, const void *data, uint64_t length, uint32_t flags)
-{
-	struct state *state = self->state;
-	int err = ready(self);
-
-	(void)flags;
-	if (err)
-		return err;
-	out_add(&state->render.out, data, length);
 	return taken(state);
 }
 
@@ -158,21 +147,49 @@ static int open_file(struct sonde_instance *self, bool replace)
 }
 
 /* Whoever renamed the file gets no more of it; the new one is never emptied. */
-static int reopen(struct sonde_instance *self)
+static int open_again(struct sonde_instance *self)
 {
-	const struct conf *conf = self->conf;
 	struct state *state = self->state;
 	int fd;
 
-	if (!is_path(conf))
-		return 0;
 	write_out(self);
 	fd = open_file(self, false);
 	if (fd < 0)
 		return fd;
 	close(state->render.out.fd);
 	state->render.out.fd = fd;
-	return conf->format == FORMAT_SONDE ? sonde_restart(self) : 0;
+	return 0;
+}
+
+/* A stream first ends in the file that it began in. */
+static int reopen(struct sonde_instance *self)
+{
+	const struct conf *conf = self->conf;
+	struct state *state = self->state;
+
+	if (!is_path(conf))
+		return 0;
+	if (conf->format != FORMAT_SONDE)
+		return open_again(self);
+	state->reopening = true;
+	return sonde_restart(self);
+}
+
+static int bytes(struct sonde_instance *self, const void *data, uint64_t length, uint32_t flags)
+{
+	struct state *state = self->state;
+	int err = ready(self);
+
+	if (!err && state->reopening && flags & SONDE_FIRST) {
+		err = open_again(self);
+		state->reopening = err != 0;
+		if (err)
+			sonde_restart(self);
+	}
+	if (err)
+		return err;
+	out_add(&state->render.out, data, length);
+	return taken(state);
 }
 
 static int start(struct sonde_instance *self)

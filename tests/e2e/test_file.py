@@ -42,7 +42,13 @@ def rows(sonde):
 
 
 def numbers(rows):
-    return sorted({row["sequence"] for row in rows})
+    """Of its instants; the end of a file that others follow has the number of what comes next."""
+    return sorted({row["sequence"] for row in rows if row["table"] != "end"})
+
+
+def ended(rows):
+    """Why, as the last row says."""
+    return rows[-1]["values"].get("reason") if rows[-1]["table"] == "end" else None
 
 
 def section(path, *keys):
@@ -69,9 +75,10 @@ def test_rotation_loses_nothing(agent, config, tmp_path, wait_until, rows):
     assert running.end() == 0
     files = recordings(tmp_path)
     assert all(re.fullmatch(r"web1-\d{8}(-\d+)?\.sonde", path.name) for path in files)
-    seen = [numbers(rows(path)) for path in files]
-    together = [number for each in seen for number in each]
+    contents = [rows(path) for path in files]
+    together = [number for each in contents for number in numbers(each)]
     assert together == list(range(1, len(together) + 1))
+    assert [ended(each) for each in contents] == ["rotation"] * (len(files) - 1) + ["signal"]
 
 
 @pytest.mark.parametrize("limit", [32, 64])
@@ -121,17 +128,19 @@ def test_the_cap_holds_and_spares_what_is_not_ours(agent, config, tmp_path, wait
     assert kept == list(range(kept[0], kept[-1] + 1))
 
 
-def test_logrotate(agent, config, tmp_path, wait_until, rows):
+@pytest.mark.parametrize("sink", ["[sink:file]", "[sink:stdout]\nformat = sonde"])
+def test_logrotate(agent, config, tmp_path, wait_until, rows, sink):
     """Renamed, then SIGHUP: the old file is complete, the new one begins with a header of its own."""
     path, old = tmp_path / "a.sonde", tmp_path / "a.sonde.1"
-    running = agent("agent", "-c", config(section(path)))
+    running = agent("agent", "-c", config(section(path).replace("[sink:file]", sink)))
     wait_until(lambda: path.exists() and path.stat().st_size > 0)
     path.rename(old)
     running.send(signal.SIGHUP)
     wait_until(lambda: path.exists() and path.stat().st_size > 0)
     assert running.end() == 0
-    before, after = numbers(rows(old)), numbers(rows(path))
-    assert before + after == list(range(1, after[-1] + 1))
+    before, after = rows(old), rows(path)
+    assert numbers(before) + numbers(after) == list(range(1, numbers(after)[-1] + 1))
+    assert (ended(before), ended(after)) == ("rotation", "signal")
 
 
 def test_a_start_never_touches_what_the_last_one_left(agent, config, tmp_path, wait_until, sonde, rows):
