@@ -30,7 +30,7 @@ export function qualitySection(report: Report): HTMLElement {
 		facts("facts", [
 			["Gaps", gaps.length === 0 && "none"],
 			["Own cost", own_cpu !== null && `${fixed(own_cpu * 100, 2)} % of one CPU`],
-			["Ended", foreign("", ended ?? "without an end record: it goes on in another file, still grows, or was cut off")],
+			["Ended", foreign("", ended ?? "without an end record: it still grows, or was cut off")],
 			["Recorded by", report.meta.version && foreign("", `sonde ${report.meta.version}`)],
 		]),
 		gaps.length > 0 && table("gaps", "Gaps: data that is missing", ["what", ">gaps", ">in all", "sections", "why"], lines(gaps).map((line): Child[] => {
