@@ -1,5 +1,6 @@
 /* The arena that a collector's sample() writes its rows into. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/frame.h"
@@ -137,6 +138,7 @@ int frame_begin(struct sonde_frame *frame)
 	}
 	frame->strings.used = frame->strings.lost = 0;
 	frame->partial = frame->own_time = false;
+	frame->strange = 0;
 	return err;
 }
 
@@ -181,12 +183,60 @@ void frame_end(struct sonde_frame *frame)
 		drop_nameless(frame, &frame->tables[i]);
 }
 
+static bool check_row(const struct sonde_frame *frame, const struct frame_table *table,
+		      const uint64_t *have, char *why, size_t size)
+{
+	const struct sonde_schema *schema = table->schema;
+	const uint64_t *slots = have + schema->nhave;
+	uint32_t used = schema->nslots & 63;
+
+	if (used && have[schema->nhave - 1] >> used) {
+		snprintf(why, size, "table %s: a slot above its last, %u, was set", schema->name,
+			 schema->nslots - 1);
+		return false;
+	}
+	for (uint32_t c = 0; schema->nstrings && c < schema->ncolumns; c++) {
+		uint32_t slot = schema->slot[c];
+
+		if (schema->columns[c].type != SONDE_STR || !(have[slot >> 6] >> (slot & 63) & 1))
+			continue;
+		if ((slots[slot] >> 32) + (uint32_t)slots[slot] > frame->strings.used) {
+			snprintf(why, size,
+				 "table %s, column %s: it is a text and was set as a number",
+				 schema->name, schema->columns[c].name);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool frame_check(struct sonde_frame *frame, char *why, size_t size)
+{
+	if (frame->strange) {
+		snprintf(why, size, "a row of table %u was wanted, and it has %u, from 0",
+			 frame->strange - 1, frame->ntables);
+		return false;
+	}
+	for (uint32_t i = 0; i < frame->ntables; i++) {
+		struct frame_table *table = &frame->tables[i];
+
+		for (uint32_t row = 0; !table->looked_at && row < table->nrows; row++)
+			if (!check_row(frame, table, table->words + (size_t)row * table->stride,
+				       why, size))
+				return false;
+		table->looked_at = table->looked_at || table->nrows;
+	}
+	return true;
+}
+
 bool frame_row(struct sonde_frame *frame, uint32_t index, struct sonde_row *row)
 {
 	struct frame_table *table;
 
-	if (index >= frame->ntables)
+	if (index >= frame->ntables) {
+		frame->strange = index + 1;
 		return false;
+	}
 	table = &frame->tables[index];
 	if (table->nrows == table->capacity) {
 		table->lost++;

@@ -11,6 +11,7 @@ struct frame_table {
 	uint32_t nrows, capacity, max_rows;
 	uint32_t lost;     /* rows refused since frame_begin() */
 	uint32_t nameless; /* rows that frame_end() took back */
+	bool looked_at;    /* by frame_check() */
 };
 
 struct sonde_frame {
@@ -18,6 +19,8 @@ struct sonde_frame {
 	uint32_t ntables;
 	bool partial;
 	bool own_time; /* begin and end are the device's, not the tick's */
+	uint32_t
+		strange; /* a table that it does not have, of which a row was wanted; 0: none, else its number + 1 */
 	uint64_t begin, end;
 	uint64_t lost_rows; /* ever */
 	struct sonde_strings strings;
@@ -35,6 +38,10 @@ int frame_begin(struct sonde_frame *frame);
 /* After a sample: where texts found no room, a row that lacks one of its keys is none, and is counted with the rows that found
  * no room. */
 void frame_end(struct sonde_frame *frame);
+
+/* After frame_end(), a collector's mistakes, in the first sample in which a table has rows: that is when its author looks. A row of
+ * a table that is not there, a slot that its table does not have, a text that is none. False: a sentence in `why`. */
+bool frame_check(struct sonde_frame *frame, char *why, size_t size);
 
 /* The host service behind sonde_row(). */
 bool frame_row(struct sonde_frame *frame, uint32_t table, struct sonde_row *row);

@@ -347,10 +347,14 @@ int instance_sample(struct instance *instance)
 			err = -ENOMEM;
 	frame_begin(&instance->frame);
 	instance->self.descriptors = files_kept();
+	instance->failure = NULL;
 	if (!err)
 		err = instance->sample(&instance->self, &instance->frame);
 	frame_end(&instance->frame);
-	return err;
+	if (err || frame_check(&instance->frame, instance->reason, sizeof instance->reason))
+		return err;
+	instance->failure = "error";
+	return -EINVAL;
 }
 
 int instance_grow(struct instance *instance, void **block, uint64_t size)

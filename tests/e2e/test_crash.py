@@ -138,6 +138,25 @@ def test_flood(folder, tmp_path, agent, wait_until):
     assert len([row for row in rows() if row["table"] == "loadavg"]) >= 4  # the others go on
 
 
+@pytest.mark.parametrize("name, sentence", [
+    ("wrong_slot", "table wrong_slot: a slot above its last, 1, was set"),
+    ("wrong_type", "table wrong_type, column name: it is a text and was set as a number"),
+    ("wrong_table", "a row of table 1 was wanted, and it has 1, from 0"),
+])
+def test_mistakes_in_rows(sonde, folder, tmp_path, name, sentence):
+    """Its first sample tells the author; no such row gets any further, and the others go on."""
+    plugins = compile_bad(folder, name)
+    config = tmp_path / "a.ini"
+    config.write_text(f"[agent]\ninterval = 50ms\n[{name}]\n[loadavg]\n[sink:stdout]\nformat = json\n")
+    done = sonde("agent", "-c", config, "--max-frames", "3", env=environment(plugins))
+    assert done.returncode == 0, done.stderr
+    assert f"[{name}]: sample failed: {sentence}" in done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    tables = Counter(row["table"] for row in rows)
+    assert tables[name] == 0 and tables["loadavg"] == 3
+    assert any(row["values"]["text"] == sentence for row in rows if row["table"] == "gap" and row["values"]["instance"] == name)
+
+
 ISOLATED = [
     ("crash_sample", "crashed"),
     ("hang", "crashed"),  # stuck is one that SIGKILL does not end
