@@ -55,6 +55,16 @@ static bool has_slot(const uint64_t *slots, int slot)
 	return slot >= 0 && slots[slot >> 6] >> (slot & 63) & 1;
 }
 
+/* Whether any of a set of slots changed; `slots` NULL: any may have. */
+static inline bool has_any(const struct track *track, const uint64_t *slots, const uint64_t *set)
+{
+	uint64_t any = 0;
+
+	for (uint32_t w = 0; w < track->schema->nhave; w++)
+		any |= (slots ? slots[w] : UINT64_MAX) & set[w];
+	return any;
+}
+
 static struct row *row_at(struct track *track, const struct fold *fold, uint32_t index,
 			  const uint64_t *slots, bool *fresh)
 {
@@ -116,7 +126,7 @@ static int fold_row(struct track *track, const struct fold *fold, uint32_t index
 	}
 	if (!slots || has_slot(slots, track->label_slot))
 		track_label(track, folding.row, fold->view, index);
-	if (track->loose && !fresh)
+	if (!fresh && has_any(track, slots, track->loosening))
 		track_move(track, folding.row, fold->view, index, slots);
 	track->stamp++;
 	if (!track_read(track, &folding, slots))
@@ -173,16 +183,6 @@ static int fold_known(struct track *track, const struct fold *fold)
 	return err;
 }
 
-/* Whether what changed in a row is anything to its streams, or what it is known by. */
-static bool concerns(const struct track *track, const uint64_t *slots)
-{
-	uint64_t any = 0;
-
-	for (uint32_t w = 0; w < track->schema->nhave; w++)
-		any |= slots[w] & track->concern[w];
-	return any;
-}
-
 /* Only the rows that changed, or stand at another index. */
 static int fold_changed(struct track *track, const struct fold *fold)
 {
@@ -195,7 +195,8 @@ static int fold_changed(struct track *track, const struct fold *fold)
 	for (uint32_t i = 0; i < view->nchanged && !err; i++) {
 		const uint64_t *slots = changes->slots + (size_t)i * view->schema->nhave;
 
-		if (concerns(track, slots))
+		/* Else it is nothing to its streams, nor what it is known by. */
+		if (has_any(track, slots, track->concern))
 			err = fold_row(track, fold, view->changed[i], slots);
 	}
 	return err;

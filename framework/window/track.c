@@ -64,7 +64,6 @@ static int bind_all(struct track *track, const struct sonde_view *view,
 		if (bound->nterms > nterms)
 			nterms = bound->nterms;
 		track->lone = track->lone || bound->lone;
-		track->loose = track->loose || bound->loose;
 		streams[i]->instance = track->instance;
 		streams[i]->start_id = track->start_id;
 	}
@@ -135,14 +134,21 @@ static void find_concern(struct track *track)
 	const struct sonde_schema *schema = track->schema;
 
 	track->concern = track->watched + schema->nhave;
+	track->loosening = track->concern + schema->nhave;
 	memcpy(track->concern, track->watched, schema->nhave * sizeof *track->concern);
 	for (uint32_t key = 0; key < schema->nkeys; key++)
 		set_add(track->concern, schema->slot[key]);
 	if (track->label_slot >= 0)
 		set_add(track->concern, (uint32_t)track->label_slot);
-	for (uint32_t i = 0; i < track->nbound; i++)
-		for (uint32_t key = 0; key < track->bound[i].nkey_columns; key++)
-			set_add(track->concern, schema->slot[track->bound[i].key_columns[key]]);
+	for (uint32_t i = 0; i < track->nbound; i++) {
+		for (uint32_t key = 0; key < track->bound[i].nkey_columns; key++) {
+			uint32_t slot = schema->slot[track->bound[i].key_columns[key]];
+
+			set_add(track->concern, slot);
+			if (track->bound[i].loose)
+				set_add(track->loosening, slot);
+		}
+	}
 }
 
 /* What is looked at in each row. */
@@ -154,7 +160,7 @@ static int watch(struct track *track)
 	track->grown = calloc(2 * (size_t)nprobes + 1, sizeof *track->grown);
 	track->moved = calloc(4 * (size_t)track->pwords + 1, sizeof *track->moved);
 	track->layout = calloc(schema->ncolumns, sizeof *track->layout);
-	track->watched = calloc(2 * (size_t)schema->nhave, sizeof *track->watched);
+	track->watched = calloc(3 * (size_t)schema->nhave, sizeof *track->watched);
 	track->probe_of = calloc(schema->nslots, sizeof *track->probe_of);
 	track->readers = calloc(((size_t)nprobes + 3) * track->nwords + 1, sizeof *track->readers);
 	track->reducing = calloc(track->nbound + 1, sizeof *track->reducing);

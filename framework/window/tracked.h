@@ -43,9 +43,10 @@ struct track {
 	uint64_t hash, start_id;
 	struct names *names;
 	struct probes probes;
-	uint16_t *probe_of; /* by slot, where it is watched */
-	uint64_t *watched;  /* bits of the slots of probes, */
-	uint64_t *concern;  /* and of those that a row or its series is named by */
+	uint16_t *probe_of;  /* by slot, where it is watched */
+	uint64_t *watched;   /* bits of the slots of probes, */
+	uint64_t *concern;   /* and of those that a row or its series is named by; */
+	uint64_t *loosening; /* those by which the series of a row becomes another */
 	/* Of the row being folded. */
 	uint64_t *moved; /* probes that are not what they were, */
 	uint64_t *
@@ -82,7 +83,6 @@ struct track {
 	bool all_rows;   /* rows in which nothing moved are looked at as well, */
 	bool look;       /* once: there are more streams in these sets than before */
 	bool lone;       /* a stream has a value in an instant that stands alone */
-	bool loose;      /* the series of a row may become another */
 	int label_slot;  /* of comm or name; -1: none */
 	int birth_slot;  /* of the key start_time, -1: none */
 	double birth_scale;
