@@ -270,11 +270,9 @@ static void mark_quality(struct page *page, const struct gathered *gathered)
 	if (own_share(gathered) >= 0)
 		page_print(page, "- own cost: %.2f %% of one CPU\n", own_share(gathered) * 100);
 	page_print(page, "- ended: ");
-	page_markdown(
-		page,
-		gathered->end_reason
-			? gathered->end_reason
-			: "without an end record: it still grows, or was cut off");
+	page_markdown(page, gathered->end_reason
+				    ? gathered->end_reason
+				    : "without an end record: it still grows, or was cut off");
 	page_print(page, "\n");
 }
 

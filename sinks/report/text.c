@@ -449,9 +449,8 @@ static void print_quality(struct page *page, const struct gathered *gathered)
 		page_text(page, gathered->end_reason);
 		page_print(page, "\n");
 	} else {
-		page_print(
-			page,
-			"  ended     without an end record: it still grows, or was cut off\n");
+		page_print(page,
+			   "  ended     without an end record: it still grows, or was cut off\n");
 	}
 }
 
