@@ -1,7 +1,9 @@
-/* The task iterator's other end: the program is loaded through libbpf, which is looked for at run time and let go of again,
- * then each sample reads a new iterator to its end (bpf(2), Documentation/bpf/bpf_iterators.rst). */
-#include <dlfcn.h>
+/* The BPF programs' other end, once load.c has loaded them: each sample runs walk.bpf.c; where the kernel has no such
+ * program, or its map has no room for all, it reads a new iterator of iter.bpf.c to its end
+ * (bpf(2), Documentation/bpf/bpf_iterators.rst). */
 #include <linux/bpf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,153 +11,11 @@
 
 #include "bpf.h"
 
-/* iter.bpf.c as clang compiled it; empty where the machine that built sonde had no clang or no libbpf headers. */
-__asm__(".pushsection .rodata\n"
-	".balign 8\n"
-	"process_bpf_object: .incbin \"plugins/process/iter.bpf\"\n"
-	"process_bpf_object_end: .byte 0\n"
-	".popsection\n");
-extern const char process_bpf_object[] __attribute__((visibility("hidden")));
-extern const char process_bpf_object_end[] __attribute__((visibility("hidden")));
-
-static size_t object_size(void)
-{
-	return (uintptr_t)process_bpf_object_end - (uintptr_t)process_bpf_object;
-}
-
 /* The bytes that the record of one task may need, more for the first reading than there are. */
 enum { TASK_BYTES = sizeof(struct record_task) + sizeof(struct record_process) + 16, SPARE = 256 };
 
-/* What one reading found; bytes may be fewer than that. */
-struct bpf_total {
-	uint64_t bytes;
-};
-
-/* ---- Loading */
-
-struct bpf_object;
-struct bpf_map;
-struct bpf_program;
-struct bpf_link;
-
-/* The stable interface of libbpf 1.x (bpf/libbpf.h). */
-struct libbpf {
-	void *library;
-	void *(*set_print)(int (*print)(int level, const char *format, va_list args));
-	struct bpf_object *(*open_mem)(const void *bytes, size_t size, const void *options);
-	struct bpf_map *(*find_map)(const struct bpf_object *object, const char *name);
-	int (*set_value)(struct bpf_map *map, const void *value, size_t size);
-	int (*load)(struct bpf_object *object);
-	struct bpf_program *(*find_program)(const struct bpf_object *object, const char *name);
-	struct bpf_link *(*attach)(const struct bpf_program *program, const void *options);
-	int (*link_fd)(const struct bpf_link *link);
-	int (*link_destroy)(struct bpf_link *link);
-	void (*close)(struct bpf_object *object);
-};
-
-static const struct {
-	size_t offset;
-	const char *name;
-} functions[] = {
-	{ offsetof(struct libbpf, set_print), "libbpf_set_print" },
-	{ offsetof(struct libbpf, open_mem), "bpf_object__open_mem" },
-	{ offsetof(struct libbpf, find_map), "bpf_object__find_map_by_name" },
-	{ offsetof(struct libbpf, set_value), "bpf_map__set_initial_value" },
-	{ offsetof(struct libbpf, load), "bpf_object__load" },
-	{ offsetof(struct libbpf, find_program), "bpf_object__find_program_by_name" },
-	{ offsetof(struct libbpf, attach), "bpf_program__attach_iter" },
-	{ offsetof(struct libbpf, link_fd), "bpf_link__fd" },
-	{ offsetof(struct libbpf, link_destroy), "bpf_link__destroy" },
-	{ offsetof(struct libbpf, close), "bpf_object__close" },
-};
-
-static bool find_library(struct libbpf *libbpf)
-{
-	libbpf->library = dlopen("libbpf.so.1", RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; libbpf->library && i < sizeof functions / sizeof functions[0]; i++) {
-		void *function = dlsym(libbpf->library, functions[i].name);
-
-		memcpy((char *)libbpf + functions[i].offset, &function, sizeof function);
-		if (!function) {
-			dlclose(libbpf->library);
-			libbpf->library = NULL;
-		}
-	}
-	return libbpf->library != NULL;
-}
-
-static int silent(int level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
-/* A descriptor of the link, or a negative errno. */
-static int load_object(const struct libbpf *libbpf, const struct record_constants *constants)
-{
-	struct bpf_object *object = libbpf->open_mem(process_bpf_object, object_size(), NULL);
-	struct bpf_program *program;
-	struct bpf_link *link = NULL;
-	struct bpf_map *map;
-	int err = -errno, fd = -1;
-
-	if (!object)
-		return err;
-	map = libbpf->find_map(object, ".rodata");
-	err = map ? libbpf->set_value(map, constants, sizeof *constants) : -ENOENT;
-	if (!err)
-		err = libbpf->load(object);
-	program = err ? NULL : libbpf->find_program(object, "tasks");
-	if (program) {
-		link = libbpf->attach(program, NULL);
-		err = link ? 0 : -errno;
-	}
-	if (link) {
-		fd = dup(libbpf->link_fd(link));
-		err = fd < 0 ? -errno : 0;
-		libbpf->link_destroy(link);
-	}
-	libbpf->close(object);
-	return fd >= 0 ? fd : err ? err : -ENOENT;
-}
-
-struct load {
-	struct bpf *bpf;
-	struct record_constants constants;
-};
-
-static int64_t load(void *context, void *buffer, uint64_t size)
-{
-	const struct load *asked = context;
-	struct libbpf libbpf = { 0 };
-	int fd;
-
-	(void)buffer, (void)size;
-	if (!object_size())
-		return -ENOEXEC;
-	if (!find_library(&libbpf))
-		return -ELIBACC;
-	libbpf.set_print(silent);
-	fd = load_object(&libbpf, &asked->constants);
-	dlclose(libbpf.library);
-	if (fd < 0)
-		return fd;
-	asked->bpf->link = fd;
-	return 0;
-}
-
-static void explain(int err, char *why, size_t size)
-{
-	if (err == -ENOEXEC)
-		snprintf(why, size, "this sonde was built without clang or libbpf's headers");
-	else if (err == -ELIBACC)
-		snprintf(why, size, "libbpf.so.1 is not installed");
-	else if (err == -EPERM || err == -EACCES)
-		snprintf(why, size, "it needs CAP_BPF and CAP_PERFMON");
-	else
-		snprintf(why, size, "%s: it needs Linux 5.8 with CONFIG_DEBUG_INFO_BTF",
-			 strerror(-err));
-}
+/* Of a task in the walk's map: records of those that ran and some whole ones of the others. */
+enum { WALK_BYTES = 128, WALK_LEAST = 1 << 16 };
 
 /* ---- Room */
 
@@ -249,11 +109,12 @@ static int64_t namespace_call(void *context, void *buffer, uint64_t size)
 int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint32_t period,
 	      char *why, size_t size)
 {
-	struct load asked = { .bpf = bpf };
+	struct bpf_load asked = { .bpf = bpf };
 	uint32_t room = tasks + tasks / 8 + SPARE, hz = self->header->user_hz;
 	int64_t err;
 
-	bpf->link = -1;
+	bpf->link = bpf->walk = -1;
+	bpf->told = NULL;
 	bpf->form = (struct record_form) {
 		.tick = 1000000000 /
 			(hz && hz <= 1000000 ? hz : 100), /* of a recording, whatever it says */
@@ -273,11 +134,13 @@ int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint
 	asked.constants = (struct record_constants) {
 		.ncpus = bpf->form.ncpus,
 		.period = period,
+		.room = tasks < UINT32_MAX / WALK_BYTES / 2 ? tasks * WALK_BYTES + WALK_LEAST
+							    : WALK_LEAST,
 		.exact = bpf->form.ncpus <= RECORD_EXACT_CPUS && is_exact(self),
 	};
-	err = sonde_obtain(self, "bpf load", load, &asked, NULL, 0);
+	err = sonde_obtain(self, "bpf load", bpf_load, &asked, NULL, 0);
 	if (err)
-		explain((int)err, why, size);
+		bpf_explain((int)err, why, size);
 	else
 		err = bpf_reserve(self, bpf, room * TASK_BYTES, room);
 	bpf_grown(bpf);
@@ -289,21 +152,55 @@ void bpf_stop(struct bpf *bpf)
 {
 	if (bpf->on && bpf->link >= 0)
 		close(bpf->link);
+	if (bpf->on && bpf->walk >= 0)
+		close(bpf->walk);
+	if (bpf->on && bpf->told)
+		munmap((void *)bpf->told, bpf->told_size);
 	bpf->on = false;
 }
 
 /* ---- Reading */
 
+/* A first sample has whole records of all, the later ones of few. What they will hardly need is memory no longer. */
+static void give_back(char *block, size_t used, size_t size, uintptr_t page)
+{
+	uintptr_t begin = ((uintptr_t)block + used + used / 2 + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)block + size) & ~(page - 1);
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+/* 0: it can't, or its map has no room for all; then the iterator does. */
+static int64_t walk(const struct bpf *bpf, struct record_total *total, size_t room)
+{
+	union bpf_attr attr = { .test.prog_fd = (uint32_t)bpf->walk };
+
+	if (bpf->walk < 0 || syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof attr) ||
+	    attr.test.retval)
+		return 0;
+	*total = *bpf->told;
+	if (total->bytes > bpf->told_size - RECORD_MARGIN || total->bytes > room)
+		return 0;
+	memcpy(total + 1, bpf->told + 1, total->bytes);
+	return (int64_t)(sizeof *total + total->bytes);
+}
+
 static int64_t iterate(void *context, void *buffer, uint64_t size)
 {
 	const struct bpf *bpf = context;
 	union bpf_attr attr = { .iter_create.link_fd = (uint32_t)bpf->link };
-	struct bpf_total *total = buffer;
+	struct record_total *total = buffer;
 	char *at = (char *)buffer + sizeof *total;
 	size_t room = size - sizeof *total, used = 0;
-	int fd = (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attr, sizeof attr);
-	ssize_t n;
+	ssize_t n = walk(bpf, total, room);
+	int fd;
 
+	if (n) {
+		give_back(buffer, (size_t)n, size, bpf->form.page);
+		return n;
+	}
+	fd = (int)syscall(SYS_bpf, BPF_ITER_CREATE, &attr, sizeof attr);
 	if (fd < 0)
 		return -errno;
 	total->bytes = 0;
@@ -318,13 +215,34 @@ static int64_t iterate(void *context, void *buffer, uint64_t size)
 	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
 	n = n < 0 ? -errno : (ssize_t)(sizeof *total + used);
 	close(fd);
+	give_back(buffer, sizeof *total + used, size, bpf->form.page);
 	return n;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A walk is in the order of birth, in which numbers wrap; where one ended meanwhile its number may come again. */
+static void sort_pids(struct bpf *bpf)
+{
+	uint32_t n = 0;
+
+	qsort(bpf->pids, bpf->npids, sizeof *bpf->pids, by_pid);
+	for (uint32_t i = 0; i < bpf->npids; i++)
+		if (!n || bpf->pids[i] != bpf->pids[n - 1])
+			bpf->pids[n++] = bpf->pids[i];
+	bpf->npids = n;
 }
 
 int bpf_read(struct sonde_instance *self, struct bpf *bpf)
 {
-	const struct bpf_total *total = (const struct bpf_total *)bpf->bytes;
+	const struct record_total *total = (const struct record_total *)bpf->bytes;
 	struct record record;
+	bool ascends = true;
 	char *at, *end;
 	int64_t n;
 
@@ -353,10 +271,13 @@ int bpf_read(struct sonde_instance *self, struct bpf *bpf)
 			bpf_reserve(self, bpf, 0, bpf->pids_size * 2);
 			return -ENOSPC;
 		}
+		ascends = ascends && record.pid > bpf->pids[bpf->npids - 1];
 		bpf->pids[bpf->npids++] = record.pid;
 	}
 	if (at != end)
 		return -EBADMSG;
+	if (!ascends)
+		sort_pids(bpf);
 	bpf->used = (uint32_t)n;
 	return 0;
 }
@@ -383,24 +304,33 @@ static struct record_task *task_at(const struct bpf *bpf, uint32_t place)
 static void assign_leaders(const struct bpf *bpf, struct tasks *tasks, char *at, const char *end)
 {
 	struct record record;
-	uint32_t i = 0;
+	uint32_t i = 0, last = 0;
 
 	for (uint32_t k = 0; k < tasks->count; k++)
 		tasks->task[tasks->order[k]].record = 0;
 	while (record_next(&at, end, bpf->form.ncpus, &record)) {
+		struct task *task;
+
 		if (!record.leader)
 			continue;
-		while (i < tasks->count && tasks->task[tasks->order[i]].pid < record.pid)
-			i++;
-		if (i < tasks->count && tasks->task[tasks->order[i]].pid == record.pid)
-			tasks->task[tasks->order[i]].record =
+		/* Almost all ascend; the others are looked for. */
+		if (record.pid < last) {
+			task = tasks_find(tasks, record.pid);
+		} else {
+			last = record.pid;
+			while (i < tasks->count && tasks->task[tasks->order[i]].pid < last)
+				i++;
+			task = i < tasks->count ? &tasks->task[tasks->order[i]] : NULL;
+		}
+		if (task && task->pid == record.pid)
+			task->record =
 				place_of(bpf, record.idle ? (void *)record.idle : record.task);
 	}
 }
 
 void bpf_assign(const struct bpf *bpf, struct tasks *tasks)
 {
-	char *at = bpf->bytes + sizeof(struct bpf_total), *end = bpf->bytes + bpf->used;
+	char *at = bpf->bytes + sizeof(struct record_total), *end = bpf->bytes + bpf->used;
 	struct record record;
 
 	assign_leaders(bpf, tasks, at, end);

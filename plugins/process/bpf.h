@@ -1,4 +1,4 @@
-/* source = bpf: all tasks from a task iterator in place of the texts of /proc. */
+/* source = bpf: all tasks from BPF programs in place of the texts of /proc. */
 #ifndef PROCESS_BPF_H
 #define PROCESS_BPF_H
 
@@ -6,8 +6,11 @@
 
 struct bpf {
 	bool on;
-	int link;             /* where iterators are made; open while `on`, but in a reparse */
-	char *bytes;          /* records of this sample, behind a struct bpf_total */
+	int link; /* where iterators are made; open while `on`, but in a reparse */
+	int walk; /* the program that tells faster; -1: none */
+	const struct record_total *told; /* its map; NULL: none */
+	uint32_t told_size;
+	char *bytes;          /* records of this sample, behind a struct record_total */
 	uint32_t *pids;       /* of leaders, ascending */
 	uint32_t used, npids; /* bytes, pids */
 	uint32_t pids_size, bytes_size;
@@ -15,7 +18,16 @@ struct bpf {
 	struct record_form form;
 };
 
-/* Loads the program and makes room for `tasks` tasks. Of every `period`-th task, in turn, the whole record comes though it
+struct bpf_load {
+	struct bpf *bpf; /* gets the descriptors and the map */
+	struct record_constants constants;
+};
+
+/* Of sonde_obtain(), with a struct bpf_load: 0, or a negative errno, which bpf_explain() puts into words. */
+int64_t bpf_load(void *context, void *buffer, uint64_t size);
+void bpf_explain(int err, char *why, size_t size);
+
+/* Loads the programs and makes room for `tasks` tasks. Of every `period`-th task, in turn, the whole record comes though it
  * did not run. 0; or a negative errno and in `why` what it needs. */
 int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint32_t period,
 	      char *why, size_t size);

@@ -72,10 +72,19 @@ struct record_process {
 	record_u64 groups; /* another number where its control groups are others; 0: not known */
 };
 
+/* What one reading found, in front of its records; bytes may be more than there was room for. */
+struct record_total {
+	record_u64 bytes;
+};
+
+/* As much of the map's end stays free: what begins before it fits. */
+enum { RECORD_MARGIN = sizeof(struct record_process) + sizeof(struct record_total) };
+
 /* What the loader tells the program. */
 struct record_constants {
 	record_u32 ncpus;  /* possible ones: the highest number and one */
 	record_u32 period; /* one in so many is never told as idle, in turn; 1: none is */
+	record_u32 room;   /* bytes of the map, where there is one */
 	record_u32 exact;  /* rss is summed over CPUs, as /proc does since Linux 6.16 */
 };
 

@@ -307,8 +307,7 @@ static bool take_saved(struct sonde_instance *self, struct sonde_frame *frame, s
 	struct process_sched sched;
 	struct sonde_row row;
 
-	if (!saved->have || saved->slots[NUM_THREADS] != 1 ||
-	    (!state->bpf.used && (slot + state->sample) % state->period == 0))
+	if (!saved->have || (!state->bpf.used && (slot + state->sample) % state->period == 0))
 		return false;
 	if (!read_sched(self, task, &sched) || !saved_is_idle(saved, &sched))
 		return false;

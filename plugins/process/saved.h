@@ -5,18 +5,20 @@
 #include "process.h"
 #include "texts.h"
 
-enum { SAVED_TEXTS = 3 };
+enum { SAVED_TEXTS = 3, SAVED_WIDE = 16 };
 
+/* Few values need more than 32 bits: the upper halves of those stand by themselves, in the order of their slots. */
 struct saved {
 	uint64_t have; /* 0: there is none */
-	uint64_t slots[PROCESS_COLUMNS];
+	uint64_t wide;
+	uint32_t low[PROCESS_COLUMNS], high[SAVED_WIDE];
 	uint32_t text[SAVED_TEXTS];
 	char state;
 };
 
 _Static_assert(PROCESS_COLUMNS <= 64, "one word of have-bits");
 
-/* Keeps the row; where it has a text that finds no room, nothing. */
+/* Keeps the row; where it is of several threads, has a text that finds no room, or more than SAVED_WIDE wide values, nothing. */
 void saved_keep(struct sonde_instance *self, struct texts *texts, struct saved *saved,
 		const struct sonde_row *row);
 

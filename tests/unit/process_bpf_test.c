@@ -23,7 +23,7 @@ static void add(const void *record, size_t size)
 
 static int64_t give(const char *name, void *buffer, uint64_t size)
 {
-	struct bpf_total total = { used + more };
+	struct record_total total = { used + more };
 
 	if (strcmp(name, "bpf tasks") != 0)
 		return strcmp(name, "bpf load") == 0 ? load_err : 0;
@@ -220,6 +220,59 @@ static void threads_add_up(void)
 	fake_end();
 }
 
+/* Numbers wrap, and that of one who ended meanwhile comes again: each process has one row, its newest record's. */
+static void in_any_order(void)
+{
+	static const uint32_t pids[] = { 30, 40, 20, 25, 22, 40 };
+	struct conf conf = begin_bpf();
+
+	CU_ASSERT_EQUAL(start_bpf(&conf), 0);
+	for (uint32_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
+		make(pids[i], 400 + i);
+		made.process.uid = 100 + i;
+		add_process();
+	}
+	fake_sample();
+	CU_ASSERT(nrows() == 6 && value(30, UID) == 100 && value(20, UID) == 102);
+	CU_ASSERT(value(25, UID) == 103 && value(22, UID) == 104);
+	CU_ASSERT(value(40, UID) == 105 && value(40, START_TIME) == 405);
+	fake_end();
+}
+
+/* Upper halves are kept too, below zero and above 32 bits; a row with more of them than find room is read again. */
+static void wide_values(void)
+{
+	struct conf conf = begin_bpf();
+
+	CU_ASSERT_EQUAL(start_bpf(&conf), 0);
+	make(20, 400);
+	made.task.prio = 80;
+	made.process.total_vm = UINT64_C(1) << 30;
+	made.task.cpu_time.sum_exec = UINT64_C(5) << 40;
+	made.task.cpu_time.io.rchar = UINT64_C(7) << 33 | 9;
+	add_process();
+	make(21, 400);
+	made.task.wait = made.task.nvcsw = made.task.nivcsw = UINT64_MAX / 2;
+	memset(&made.task.cpu_time.io, 0x11, sizeof made.task.cpu_time.io);
+	memset(&made.process.total_vm, 0x11, 7 * sizeof made.process.total_vm);
+	made.process.ended.minflt = made.process.ended.majflt = UINT64_MAX / 2;
+	made.process.cminflt = made.process.cmajflt = UINT64_MAX / 2;
+	add_process();
+	fake_sample();
+	used = 0;
+	add_idle(20, 400, UINT64_C(5) << 40);
+	put_process((struct process) { .pid = 21, .start = 400, .utime = 66 });
+	make(21, 400);
+	add_idle(21, 400, 1000);
+	fake_sample();
+	CU_ASSERT(value(20, PRIORITY) == (uint64_t)-20 && value(20, VSIZE) == UINT64_C(4096) << 30);
+	CU_ASSERT(value(20, SCHED_RUN) == UINT64_C(5) << 40 &&
+		  value(20, RCHAR) == (UINT64_C(7) << 33 | 9));
+	CU_ASSERT(value(20, SCHED_WAIT) == 200 && value(20, UID) == 5);
+	CU_ASSERT_EQUAL(value(21, UTIME), 66);
+	fake_end();
+}
+
 /* What is told as idle has the row of before, if its times agree; else the texts are read. */
 static void idle(void)
 {
@@ -305,6 +358,8 @@ CU_TestInfo tests[] = {
 	{ "values", values },
 	{ "kernel threads and zombies", kernel_threads_and_zombies },
 	{ "threads add up", threads_add_up },
+	{ "in any order", in_any_order },
+	{ "wide values", wide_values },
 	{ "idle", idle },
 	{ "moved", moved },
 	{ "without records", without_records },

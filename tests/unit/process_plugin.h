@@ -5,6 +5,7 @@
 #include "plugins/process/bpf.c"
 #include "plugins/process/cmdline.c"
 #include "plugins/process/events.c"
+#include "plugins/process/load.c"
 #include "plugins/process/match.c"
 #include "plugins/process/parse.c"
 #include "plugins/process/process.c"
