@@ -122,10 +122,11 @@ static int check_options(const struct plugin *plugin, char *why, size_t size)
 
 static int take_tables(struct plugin *plugin, char *why, size_t size)
 {
+	void *tables;
 	int err = take_array(&plugin->descriptor.tables, "tables", sizeof(struct sonde_table),
-			     UP_TO(struct sonde_table, max_rows), TABLES_MOST,
-			     (void **)&plugin->tables, why, size);
+			     UP_TO(struct sonde_table, max_rows), TABLES_MOST, &tables, why, size);
 
+	plugin->tables = tables;
 	if (err || !plugin->tables)
 		return err;
 	plugin->schemas = must(calloc(plugin->descriptor.tables.count, sizeof *plugin->schemas));
@@ -225,6 +226,7 @@ int descriptor_take(struct plugin *plugin, const struct sonde_plugin *exported, 
 		    size_t size)
 {
 	struct sonde_plugin *d = &plugin->descriptor;
+	void *options = NULL;
 	int err = descriptor_version(exported->magic, exported->abi_major, exported->abi_minor,
 				     exported->size, why, size);
 
@@ -236,9 +238,10 @@ int descriptor_take(struct plugin *plugin, const struct sonde_plugin *exported, 
 		err = take_ops(plugin, why, size);
 	if (!err)
 		err = take_array(&d->options, "options", sizeof(struct sonde_option),
-				 offsetof(struct sonde_option, help), OPTIONS_MOST,
-				 (void **)&plugin->options, why, size);
+				 offsetof(struct sonde_option, help), OPTIONS_MOST, &options, why,
+				 size);
 	if (!err) {
+		plugin->options = options;
 		plugin->noptions = d->options.count;
 		err = check_options(plugin, why, size);
 	}

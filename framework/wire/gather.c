@@ -1,6 +1,7 @@
 /* The rows of one instant, gathered from its datagrams. */
 #include <stdlib.h>
 
+#include "core/grow.h"
 #include "wire/gather.h"
 
 enum {
@@ -38,26 +39,6 @@ void gather_break(struct gather *gather)
 	gather->joined = false;
 }
 
-/* Room for `need` items at all; false beyond `most`, or without memory. */
-static bool reserve(void **block, size_t *size, size_t need, size_t each, size_t most)
-{
-	size_t more = *size ? *size : 256;
-	void *bigger;
-
-	if (need <= *size)
-		return true;
-	if (need > most)
-		return false;
-	while (more < need)
-		more *= 2;
-	bigger = realloc(*block, more * each);
-	if (!bigger)
-		return false;
-	*block = bigger;
-	*size = more;
-	return true;
-}
-
 static struct gathered *last_view(struct gather *gather)
 {
 	return gather->nviews ? &gather->views[gather->nviews - 1] : NULL;
@@ -67,15 +48,13 @@ static struct gathered *last_view(struct gather *gather)
 static struct gathered *view_of(struct gather *gather, const struct definition_table *table)
 {
 	struct gathered *view = last_view(gather);
-	size_t capacity = gather->capacity;
 
 	if (view && view->table == table)
 		return view;
-	if (!reserve((void **)&gather->views, &capacity, gather->nviews + 1, sizeof *gather->views,
-		     VIEWS_MOST) ||
+	if (!grow(&gather->views, &gather->capacity, gather->nviews + 1, sizeof *gather->views,
+		  VIEWS_MOST) ||
 	    !gather->views)
 		return NULL;
-	gather->capacity = (uint32_t)capacity;
 	view = &gather->views[gather->nviews++];
 	*view = (struct gathered) { .table = table, .at = gather->nwords };
 	return view;
@@ -87,8 +66,8 @@ static uint64_t *add_row(struct gather *gather, struct gathered *view)
 	uint32_t stride = schema->nhave + schema->nslots;
 	uint64_t *row;
 
-	if (!reserve((void **)&gather->words, &gather->words_size, gather->nwords + stride,
-		     sizeof *gather->words, WORDS_MOST))
+	if (!grow(&gather->words, &gather->words_size, gather->nwords + stride,
+		  sizeof *gather->words, WORDS_MOST))
 		return NULL;
 	row = gather->words + gather->nwords;
 	memset(row, 0, stride * sizeof *row);
@@ -100,8 +79,8 @@ static uint64_t *add_row(struct gather *gather, struct gathered *view)
 static bool take_string(struct gather *gather, const struct item *item, uint64_t *slot)
 {
 	if (item->length > FORMAT_STRING_EACH ||
-	    !reserve((void **)&gather->strings, &gather->strings_size,
-		     gather->nstrings + item->length + 1, 1, STRINGS_MOST))
+	    !grow(&gather->strings, &gather->strings_size, gather->nstrings + item->length + 1, 1,
+		  STRINGS_MOST))
 		return false;
 	memcpy(gather->strings + gather->nstrings, item->bytes, item->length);
 	*slot = (uint64_t)gather->nstrings << 32 | item->length;

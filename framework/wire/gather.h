@@ -15,7 +15,8 @@ struct gather {
 		uint32_t nrows;
 		bool partial;
 	} * views;
-	uint32_t nviews, capacity;
+	uint32_t nviews;
+	size_t capacity;
 	struct sonde_view *made;
 	bool joined;  /* the last row may go on in the next object */
 	bool broken;  /* some were malformed, or beyond the limits */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/grow.h"
 #include "core/schema.h"
 #include "wire/table.h"
 
@@ -192,22 +193,6 @@ bool tables_help(struct tables *tables, struct items *items)
 	return true;
 }
 
-/* Twice the room, at least `need`; false without memory. */
-static bool grow(void **block, uint32_t *capacity, uint32_t need, size_t each)
-{
-	uint32_t more = *capacity ? *capacity : 64;
-	void *bigger;
-
-	while (more < need)
-		more *= 2;
-	bigger = realloc(*block, more * each);
-	if (!bigger)
-		return false;
-	*block = bigger;
-	*capacity = more;
-	return true;
-}
-
 bool tables_strings(struct tables *tables, struct items *items)
 {
 	for (; items->at < items->end; items->at++) {
@@ -217,13 +202,10 @@ bool tables_strings(struct tables *tables, struct items *items)
 		    item->length > FORMAT_STRING_BYTES - tables->strings_used ||
 		    tables->nstrings == FORMAT_STRINGS_ALL)
 			return tables_refuse(tables, "a string is malformed, or beyond the limit");
-		if (tables->strings_used + item->length >= tables->strings_size &&
-		    !grow((void **)&tables->strings, &tables->strings_size,
-			  tables->strings_used + item->length + 1, 1))
-			return tables_refuse(tables, "no memory for its strings");
-		if (tables->nstrings == tables->string_capacity &&
-		    !grow((void **)&tables->string_at, &tables->string_capacity,
-			  tables->nstrings + 1, sizeof *tables->string_at))
+		if (!grow(&tables->strings, &tables->strings_size,
+			  tables->strings_used + item->length + 1, 1, FORMAT_STRING_BYTES + 1) ||
+		    !grow(&tables->string_at, &tables->string_capacity, tables->nstrings + 1,
+			  sizeof *tables->string_at, FORMAT_STRINGS_ALL))
 			return tables_refuse(tables, "no memory for its strings");
 		memcpy(tables->strings + tables->strings_used, item->bytes, item->length);
 		tables->string_at[tables->nstrings++] =

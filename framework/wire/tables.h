@@ -18,7 +18,8 @@ struct tables {
 	struct learning *learning; /* a table whose columns are still coming */
 	char *strings;             /* of this segment, and where each is: offset << 32 | length */
 	uint64_t *string_at;
-	uint32_t nstrings, strings_used, strings_size, string_capacity;
+	uint32_t nstrings, strings_used;
+	size_t strings_size, string_capacity;
 	struct table **sampled; /* of this instant, in order */
 	uint32_t nsampled;
 	struct sonde_view *views;
