@@ -122,7 +122,7 @@ static int check_options(const struct plugin *plugin, char *why, size_t size)
 
 static int take_tables(struct plugin *plugin, char *why, size_t size)
 {
-	void *tables;
+	void *tables = NULL;
 	int err = take_array(&plugin->descriptor.tables, "tables", sizeof(struct sonde_table),
 			     UP_TO(struct sonde_table, max_rows), TABLES_MOST, &tables, why, size);
 

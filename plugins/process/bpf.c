@@ -106,6 +106,17 @@ static int64_t namespace_call(void *context, void *buffer, uint64_t size)
 	return procevents_first_namespace() ? 0 : -ENOTUNIQ;
 }
 
+void bpf_stop(struct bpf *bpf)
+{
+	if (bpf->on && bpf->link >= 0)
+		close(bpf->link);
+	if (bpf->on && bpf->walk >= 0)
+		close(bpf->walk);
+	if (bpf->on && bpf->told)
+		munmap((void *)bpf->told, bpf->told_size);
+	bpf->on = false;
+}
+
 int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint32_t period,
 	      char *why, size_t size)
 {
@@ -139,24 +150,16 @@ int bpf_start(struct sonde_instance *self, struct bpf *bpf, uint32_t tasks, uint
 		.exact = bpf->form.ncpus <= RECORD_EXACT_CPUS && is_exact(self),
 	};
 	err = sonde_obtain(self, "bpf load", bpf_load, &asked, NULL, 0);
-	if (err)
+	if (err) {
 		bpf_explain((int)err, why, size);
-	else
-		err = bpf_reserve(self, bpf, room * TASK_BYTES, room);
+		return (int)err;
+	}
+	bpf->on = true;
+	err = bpf_reserve(self, bpf, room * TASK_BYTES, room);
 	bpf_grown(bpf);
-	bpf->on = !err;
+	if (err)
+		bpf_stop(bpf);
 	return (int)err;
-}
-
-void bpf_stop(struct bpf *bpf)
-{
-	if (bpf->on && bpf->link >= 0)
-		close(bpf->link);
-	if (bpf->on && bpf->walk >= 0)
-		close(bpf->walk);
-	if (bpf->on && bpf->told)
-		munmap((void *)bpf->told, bpf->told_size);
-	bpf->on = false;
 }
 
 /* ---- Reading */

@@ -1,5 +1,6 @@
 /* Loads the BPF programs through libbpf, which is looked for at run time and let go of again. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -115,7 +116,7 @@ static int load_iter(const struct libbpf *libbpf, const struct record_constants 
 		err = link ? 0 : -errno;
 	}
 	if (link) {
-		fd = dup(libbpf->link_fd(link));
+		fd = fcntl(libbpf->link_fd(link), F_DUPFD_CLOEXEC, 0);
 		err = fd < 0 ? -errno : 0;
 		libbpf->link_destroy(link);
 	}
@@ -141,7 +142,7 @@ static void load_walk(const struct libbpf *libbpf, const struct record_constants
 	    !load_constants(libbpf, object, constants))
 		told = mmap(NULL, constants->room, PROT_READ, MAP_SHARED, libbpf->map_fd(map), 0);
 	if (told != MAP_FAILED) {
-		bpf->walk = dup(libbpf->program_fd(program));
+		bpf->walk = fcntl(libbpf->program_fd(program), F_DUPFD_CLOEXEC, 0);
 		bpf->told = told;
 		bpf->told_size = constants->room;
 	}
