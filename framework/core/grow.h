@@ -12,7 +12,7 @@
 static inline bool grow(void *array, size_t *size, size_t need, size_t each, size_t most)
 {
 	size_t more = *size ? *size : 64;
-	void *block;
+	void *old, *block;
 
 	if (need <= *size)
 		return true;
@@ -20,8 +20,8 @@ static inline bool grow(void *array, size_t *size, size_t need, size_t each, siz
 		return false;
 	while (more < need)
 		more *= 2;
-	memcpy(&block, array, sizeof block);
-	block = realloc(block, more * each);
+	memcpy(&old, array, sizeof old);
+	block = realloc(old, more * each);
 	if (!block)
 		return false;
 	memcpy(array, &block, sizeof block);
