@@ -47,8 +47,10 @@ int writing_start(struct writing *writing, int fd)
 	if (!writing->writer)
 		return -ENOMEM;
 	return told ? 0
-		    : writing_note(writing, "", "%s did not say when: times begin in 1970",
-				   writing->tool);
+		    : writing_note(
+			      writing, "",
+			      "%s did not say when: times are those since it began, without a date",
+			      writing->tool);
 }
 
 int writing_table(struct writing *writing, const struct sonde_table *table, const char *section)

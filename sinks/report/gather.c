@@ -364,6 +364,7 @@ static void take_header(struct gathered *gathered, const struct sonde_stream_hea
 	gathered->version = copy(gathered, header->version);
 	gathered->ncpus = header->ncpus;
 	gathered->utc_offset = header->utc_offset;
+	gathered->began = header->anchor.boottime;
 }
 
 static void take_data(struct gathered *gathered, const struct sonde_view *view)

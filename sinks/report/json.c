@@ -8,11 +8,14 @@
 
 enum { FORMAT = 1, SERIES_DIGITS = 6 };
 
-/* RFC 3339, in the zone of the recorded host. */
+/* RFC 3339, in the zone of the recorded host; null where the recording has no date. */
 static void put_time(struct json *json, const char *key, const struct gathered *gathered,
 		     uint64_t boottime)
 {
-	json_time(json, key, realtime_of(gathered, boottime), gathered->utc_offset);
+	if (!has_date(gathered))
+		json_null(json, key);
+	else
+		json_time(json, key, realtime_of(gathered, boottime), gathered->utc_offset);
 }
 
 static double since_begin(const struct gathered *gathered, uint64_t boottime)
@@ -178,6 +181,10 @@ static void put_window(struct json *json, const struct gathered *gathered)
 	} else {
 		json_null(json, "begin");
 		json_null(json, "end");
+	}
+	if (gathered->has_time && !has_date(gathered)) {
+		json_number(json, "from", since_began(gathered, gathered->first));
+		json_number(json, "to", since_began(gathered, gathered->last));
 	}
 	json_number(json, "seconds", (double)(gathered->last - gathered->first) / 1e9);
 	json_count(json, "instants", gathered->instants);

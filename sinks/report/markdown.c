@@ -59,8 +59,11 @@ static void mark_head(struct page *page, const struct gathered *gathered)
 	say_duration(length, sizeof length, gathered->last - gathered->first);
 	if (has_date(gathered))
 		page_print(page, "%s to %s %s: ", from, to, zone);
-	page_print(page, "%s, %llu instant%s\n", length, (unsigned long long)gathered->instants,
-		   gathered->instants == 1 ? "" : "s");
+	else
+		page_print(page, "+%.1f s to +%.1f s: ", since_began(gathered, gathered->first),
+			   since_began(gathered, gathered->last));
+	page_print(page, "%s, %llu instant%s%s\n", length, (unsigned long long)gathered->instants,
+		   gathered->instants == 1 ? "" : "s", has_date(gathered) ? "" : ", no date");
 }
 
 static void mark_field(struct page *page, const char *name, const char *text)

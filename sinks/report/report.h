@@ -117,6 +117,7 @@ struct gathered {
 	char *thp_enabled, *thp_defrag; /* NULL: not known */
 	uint32_t tables_taken;          /* of topology.c */
 	bool has_header;
+	uint64_t began;       /* of the first header, CLOCK_BOOTTIME ns: where an import has its second 0 */
 	uint64_t first, last; /* CLOCK_BOOTTIME ns */
 	int64_t offset;       /* to real time, of the newest instant */
 	int32_t utc_offset;   /* of the recorded host */
@@ -136,6 +137,12 @@ void gathered_free(struct gathered *gathered);
 static inline bool has_date(const struct gathered *gathered)
 {
 	return gathered->offset;
+}
+
+/* Seconds between the begin of a recording without a date and this moment: what there is in place of the time of day. */
+static inline double since_began(const struct gathered *gathered, uint64_t boottime)
+{
+	return ((double)boottime - (double)gathered->began) / 1e9;
 }
 
 /* For topology.c: a table of data as it passes, of which it takes what there is once. */

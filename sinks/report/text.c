@@ -79,8 +79,11 @@ static void print_window(struct page *page, const struct gathered *gathered)
 	field(page, "window");
 	if (has_date(gathered))
 		page_print(page, "%s to %s %s: ", from, to, zone);
-	page_print(page, "%s, %llu instant%s\n", length, (unsigned long long)gathered->instants,
-		   gathered->instants == 1 ? "" : "s");
+	else
+		page_print(page, "+%.1f s to +%.1f s: ", since_began(gathered, gathered->first),
+			   since_began(gathered, gathered->last));
+	page_print(page, "%s, %llu instant%s%s\n", length, (unsigned long long)gathered->instants,
+		   gathered->instants == 1 ? "" : "s", has_date(gathered) ? "" : ", no date");
 }
 
 /* ---- findings ---- */

@@ -209,7 +209,11 @@ static void table_title(struct render *render, const struct sonde_view *view)
 
 	out_text(out, view->schema->name);
 	out_text(out, "  ");
-	out_time(out, view->realtime);
+	/* As importers tell of a text without a date. */
+	if (view->realtime == (int64_t)view->begin)
+		out_text(out, "no date");
+	else
+		out_time(out, view->realtime);
 	out_text(out, "  ");
 	table_text(out, view->header->host, strlen(view->header->host));
 	if (*view->instance && strcmp(view->instance, view->schema->name) != 0) {

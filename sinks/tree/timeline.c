@@ -103,8 +103,12 @@ void timeline_json(struct page *page, const struct tree *tree)
 	json_open(&json, NULL, '{');
 	give_meta(&json, tree, "sonde timeline");
 	json_open(&json, "window", '{');
-	json_time(&json, "begin", (int64_t)(tree->first + (uint64_t)tree->realtime),
-		  tree->utc_offset);
+	/* As told by the importers, for a text without a date (framework/import/writing.c). */
+	if (!tree->realtime)
+		json_null(&json, "begin");
+	else
+		json_time(&json, "begin", (int64_t)(tree->first + (uint64_t)tree->realtime),
+			  tree->utc_offset);
 	give_moment(&json, "seconds", tree, tree->last);
 	json_close(&json, '}');
 	give_number(&json, "cpus", tree->cpus ? tree->cpus : NAN);

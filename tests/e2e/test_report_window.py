@@ -26,9 +26,8 @@ def report(sonde, imported):
 
 
 def stretch(document):
-    """Seconds of the day at which it begins and ends; the recording's begin at 00:00:01."""
-    return [sum(float(part) * scale for part, scale in zip(document["window"][end][11:19].split(":"), (3600, 60, 1))) - 1
-            for end in ("begin", "end")]
+    """Where in the recording, which has no date, it begins and ends."""
+    return [document["window"]["from"], document["window"]["to"]]
 
 
 def test_the_worst_minute(report):
@@ -104,8 +103,13 @@ def test_no_time_is_no_time(sonde, imported):
     imported("vmstat", rows((400, 0)))
     for form in ("-o/dev/stdout", "--md"):
         text = sonde("report", form, imported.path, check=True).stdout
-        assert "60.0 s, 61 instants" in text and "UTC" not in text and "times begin in 1970" in text
-        assert "1970-" not in text and "00:00:" not in text
+        assert "+0.0 s to +60.0 s: 60.0 s, 61 instants, no date" in text and "UTC" not in text and "without a date" in text
+        assert "1970" not in text and "00:00:" not in text
+    text = sonde("report", "--json", imported.path, check=True).stdout
+    document = json.loads(text)
+    assert "1970" not in text and document["findings"]
+    assert (document["window"]["begin"], document["window"]["end"], document["window"]["seconds"]) == (None, None, 60)
+    assert all((each["when"]["begin"], each["when"]["end"], each["when"]["from"] >= 0) == (None, None, True) for each in document["findings"])
 
 
 def test_what_is_ignored_is_not_the_worst(report, tmp_path):

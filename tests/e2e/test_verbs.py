@@ -52,7 +52,7 @@ def test_version(sonde):
         (["reprot"], 'did you mean "report"?'),
         (["record", "--durations", "5"], "--durations"),
         (["record", "-d", "soon"], "-"),
-        (["record", "make"], "behind --"),
+        (["record", "--pid", "1", "make"], "one of them"),
         (["record", "-p", "0"], "whole number"),
         (["record", "-i", "0"], "above 0"),
         (["record", "-d", "0"], "above 0"),
@@ -120,6 +120,13 @@ def test_dated_file_without_output(sonde, tmp_path):
     (file,) = tmp_path.iterdir()
     assert file.name.startswith("sonde-") and file.name.endswith(".sonde")
     assert done.stderr.startswith(f"{file.name}: ") and done.stderr.count("\n") == 1
+
+
+def test_a_command_with_and_without_dashes(sonde, tmp_path):
+    """As with sonde profile: the first word that is no option is the command, and what follows is its own."""
+    for i, dashes in enumerate(([], ["--"])):
+        done = sonde("record", "-q", "-o", tmp_path / f"{i}.sonde", *dashes, "sh", "-c", "echo $1 $2", "sh", "-d", "soon", check=True)
+        assert done.stdout == "-d soon\n"
 
 
 def test_record_to_a_pipe_is_a_recording(sonde, tmp_path):

@@ -10,7 +10,7 @@
 #define PROFILES "quiet, sched, numa, memory, cache or ci"
 
 static const char help[] =
-	"usage: sonde record [OPTION]... [-- COMMAND [ARGUMENT]...]\n\n"
+	"usage: sonde record [OPTION]... [[--] COMMAND [ARGUMENT]...]\n\n"
 	"Records what the kernel counts, of the whole machine and of its processes, into a file.\n"
 	"Ctrl-C ends a recording as well as its time does.\n\n"
 	"  -d, --duration TIME    how long: 10, 500ms, 5min; without it, until Ctrl-C or COMMAND's end\n"
@@ -135,8 +135,6 @@ static int parse(struct recorder *r, int argc, char **argv)
 static int choose(struct recorder *r, char **command)
 {
 	r->command.words = *command ? command : NULL;
-	if (*command && strcmp(command[-1], "--") != 0)
-		return cli_misuse("what is \"%s\"? a command to record stands behind --", *command);
 	if ((r->pid != 0) + (r->cgroup != NULL) + (*command != NULL) > 1)
 		return cli_misuse("--pid, --cgroup or a command: one of them");
 	if (r->children && !r->pid)

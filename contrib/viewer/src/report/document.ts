@@ -114,7 +114,7 @@ export interface Report {
 		utc_offset: number;
 	};
 	topology: Topology;
-	window: { begin: string | null; end: string | null; seconds: number; instants: Value };
+	window: { begin: string | null; end: string | null; from?: number; to?: number; seconds: number; instants: Value };
 	findings: Finding[];
 	ignored: Ignored[];
 	catalogue: { found: number; clear: number; ignored: number; not_judged: number; judgements: Judgement[] };

@@ -26,7 +26,7 @@ function when(finding: Finding, clock: Clock, range: Range, show: Show): HTMLEle
 
 	return make("div", "when",
 		button("zoom", `Show ${finding.id} on the charts`, () => show(finding), stretch),
-		make("span", "soft", `held for ${sayDuration(held)}, ${sayMoment(begin, false)} to ${sayMoment(end, false)} ${clock.zone}`),
+		make("span", "soft", `held for ${sayDuration(held)}${clock.known ? `, ${sayMoment(begin, false)} to ${sayMoment(end, false)} ${clock.zone}` : ""}`),
 		strip(finding, 0, range.length));
 }
 

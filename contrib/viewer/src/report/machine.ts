@@ -35,6 +35,13 @@ function verdicts(report: Report): HTMLElement {
 	return line;
 }
 
+/* By the clock of the host; of a recording without a date, since it began. */
+function stretch(window: Report["window"], clock: Clock): string {
+	if (clock.known)
+		return `${sayMoment(window.begin, true)} to ${sayMoment(window.end, false)} ${clock.zone}: `;
+	return window.from === undefined || window.to === undefined ? "" : `+${window.from.toFixed(1)} s to +${window.to.toFixed(1)} s: `;
+}
+
 export function head(report: Report, clock: Clock): HTMLElement {
 	const { meta, topology, window } = report;
 	const instants = window.instants === null ? "" : `, ${String(window.instants)} instants`;
@@ -44,7 +51,7 @@ export function head(report: Report, clock: Clock): HTMLElement {
 		make("h1", "", foreign("", meta.host || "unknown host"), !!meta.label && " ", !!meta.label && foreign("label", meta.label)),
 		verdicts(report),
 		facts("facts", [
-			["Window", clock.known && `${sayMoment(window.begin, true)} to ${sayMoment(window.end, false)} ${clock.zone}: ${sayDuration(window.seconds)}${instants}`],
+			["Window", `${stretch(window, clock)}${sayDuration(window.seconds)}${instants}${clock.known ? "" : ", no date"}`],
 			["Machine", cpus(report)],
 			["CPU", topology.model && foreign("", topology.model)],
 			["NUMA", topology.nodes.length > 0 && plural(topology.nodes.length, "node")],

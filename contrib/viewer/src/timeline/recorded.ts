@@ -292,7 +292,7 @@ class Builder {
 				document: "sonde timeline", format: 1, host: header?.host ?? "", label: header?.label ?? "", kernel: header?.kernel ?? "",
 				arch: header?.arch ?? "", version: header?.version ?? "",
 			},
-			window: { begin: this.first ? moment(this.first.time, this.first.header.utc_offset) : null, seconds: this.last },
+			window: { begin: this.first && this.first.time !== this.first.begin ? moment(this.first.time, this.first.header.utc_offset) : null, seconds: this.last },
 			cpus: header?.ncpus || null,
 			grain: null,
 			left_out: 0,
