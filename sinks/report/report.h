@@ -117,7 +117,8 @@ struct gathered {
 	char *thp_enabled, *thp_defrag; /* NULL: not known */
 	uint32_t tables_taken;          /* of topology.c */
 	bool has_header;
-	uint64_t began;       /* of the first header, CLOCK_BOOTTIME ns: where an import has its second 0 */
+	uint64_t
+		began; /* of the first header, CLOCK_BOOTTIME ns: where an import has its second 0 */
 	uint64_t first, last; /* CLOCK_BOOTTIME ns */
 	int64_t offset;       /* to real time, of the newest instant */
 	int32_t utc_offset;   /* of the recorded host */
